@@ -70,3 +70,10 @@ export function commitAll(dir: string, message: string): void {
   git(dir, "add", "-A");
   git(dir, "commit", "-q", "--allow-empty", "-m", message);
 }
+
+// bun ends a test after five seconds by itself; a test that starts programs may need more on a busy machine.
+if (process.versions.bun) {
+  const name = "bun:test";
+  const { setDefaultTimeout } = await import(name) as { setDefaultTimeout: (milliseconds: number) => void };
+  setDefaultTimeout(120_000);
+}

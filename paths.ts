@@ -10,8 +10,8 @@
 import { posix, win32 } from "node:path";
 import process from "node:process";
 
-/** Environment variables by name. */
-type Variables = Readonly<Record<string, string | undefined>>;
+/** Environment variables by name, as in `process.env`. */
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The folder of the user's own files (`config.json`, `templates/`): `$XDG_CONFIG_HOME/octavo`, by default

@@ -109,7 +109,9 @@ export async function readUserFile(env: Env): Promise<Record<string, unknown> | 
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))) return undefined;
+    if (error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))) {
+      return undefined;
+    }
     throw new UsageError(`Cannot read the settings file "${file}"`, { cause: error, hint: describeCause(error) });
   }
   return parseObject(text, file);
@@ -182,13 +184,17 @@ export function readValue(setting: Setting, value: unknown, origin: Origin): unk
     case "choice":
       if (typeof value === "string" && kind.choices.includes(value)) return value;
       if (setting.key === "format" && (FORMATS_TO_COME as readonly unknown[]).includes(value)) {
-        throw new UsageError(`The format "${value}" is not built yet`, { hint: `there are: ${kind.choices.join(", ")}` });
+        throw new UsageError(`The format "${value}" is not built yet`, {
+          hint: `there are: ${kind.choices.join(", ")}`,
+        });
       }
       throw wrong(setting, value, origin, `one of ${kind.choices.join(", ")}`);
     case "number": {
       if (kind.word !== undefined && value === kind.word) return value;
       const number = typeof value === "string" && /^\d+$/.test(value.trim()) ? Number(value) : value;
-      if (typeof number === "number" && Number.isInteger(number) && number >= kind.min && number <= kind.max) return number;
+      if (typeof number === "number" && Number.isInteger(number) && number >= kind.min && number <= kind.max) {
+        return number;
+      }
       const range = `a whole number from ${kind.min} to ${kind.max.toLocaleString("en-US")}`;
       throw wrong(setting, value, origin, kind.word === undefined ? range : `${range}, or ${kind.word}`);
     }

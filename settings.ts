@@ -9,7 +9,13 @@
 export type SettingKind =
   | { readonly type: "text"; readonly placeholder: string }
   | { readonly type: "list"; readonly placeholder: string }
-  | { readonly type: "number"; readonly placeholder: string; readonly min: number; readonly max: number; readonly word?: string }
+  | {
+    readonly type: "number";
+    readonly placeholder: string;
+    readonly min: number;
+    readonly max: number;
+    readonly word?: string;
+  }
   | { readonly type: "choice"; readonly choices: readonly string[] }
   | { readonly type: "switch" };
 

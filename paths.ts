@@ -10,8 +10,8 @@
 import { posix, win32 } from "node:path";
 import process from "node:process";
 
-/** Environment variables by name, as in `process.env`. */
-export type Variables = Readonly<Record<string, string | undefined>>;
+/** Environment variables by name. */
+export type Env = Record<string, string | undefined>;
 
 /**
  * The folder of the user's own files (`config.json`, `templates/`): `$XDG_CONFIG_HOME/octavo`, by default
@@ -19,7 +19,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  *
  * @param platform As in `process.platform`.
  */
-export function configDir(env: Variables, platform: string = process.platform): string {
+export function configDir(env: Env, platform: string = process.platform): string {
   return directory(env, platform, {
     xdg: env["XDG_CONFIG_HOME"],
     home: [".config"],
@@ -34,7 +34,7 @@ export function configDir(env: Variables, platform: string = process.platform): 
  *
  * @param platform As in `process.platform`.
  */
-export function stateDir(env: Variables, platform: string = process.platform): string {
+export function stateDir(env: Env, platform: string = process.platform): string {
   return directory(env, platform, {
     xdg: env["XDG_STATE_HOME"],
     home: [".local", "state"],
@@ -50,7 +50,7 @@ interface Candidates {
   windowsHome: string[];
 }
 
-function directory(env: Variables, platform: string, { xdg, home, windows, windowsHome }: Candidates): string {
+function directory(env: Env, platform: string, { xdg, home, windows, windowsHome }: Candidates): string {
   const { isAbsolute, join } = platform === "win32" ? win32 : posix;
   // A relative path is to be ignored (XDG Base Directory Specification, "Basics"). It would follow the current folder,
   // which is the repository: files in there must not become the user's settings.

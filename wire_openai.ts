@@ -1,0 +1,171 @@
+/**
+ * The protocol of OpenAI's chat completions, as OpenAI and everybody who copies it speaks it: server-sent events with
+ * `choices[0].delta`.
+ *
+ * @module
+ */
+
+import { messageIn } from "./http.ts";
+import {
+  type Ask,
+  countOf,
+  documentsOf,
+  type Emit,
+  emitUsage,
+  fieldsOf,
+  isPassing,
+  itemsOf,
+  type PayloadReader,
+  type StopReason,
+  textOf,
+  type Wire,
+} from "./wire.ts";
+
+/** Chat completions. */
+export const openai: Wire = { path: "/chat/completions", framing: "sse", body, reader: () => new OpenAIReader() };
+
+function body(ask: Ask): Record<string, unknown> {
+  const { dialect } = ask;
+  return {
+    model: ask.model,
+    messages: ask.messages,
+    stream: true,
+    ...(dialect.streamOptions ? { stream_options: { include_usage: true } } : {}),
+    ...(dialect.maxTokens && ask.maxTokens !== undefined ? { [dialect.maxTokens]: ask.maxTokens } : {}),
+    ...(dialect.temperature && ask.temperature !== undefined ? { temperature: ask.temperature } : {}),
+  };
+}
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  content_filter: "filter",
+  tool_calls: "other",
+  function_call: "other",
+};
+
+/** A stream's chunks differ in their text alone: what stands before and behind it in all of them. */
+interface Frame {
+  before: string;
+  behind: string;
+}
+
+class OpenAIReader implements PayloadReader {
+  #frame: Frame | undefined;
+  #refused = false;
+
+  read(data: string, emit: Emit, event?: string): boolean {
+    if (this.#readFramed(data, emit)) return true;
+    if (data.trim() === "[DONE]") {
+      emit({ type: "done" });
+      return true;
+    }
+    const documents = documentsOf(data);
+    if (documents === undefined) {
+      // a plain text behind `event: error`, or a broken chunk, whose text would be lost if it were passed over
+      emit({ type: "error", message: event === "error" ? data : `a chunk that is not JSON: ${data}`, passing: false });
+      return true;
+    }
+    if (documents.length === 1) this.#frame = frameOf(data, documents[0]);
+    return documents.map((document) => this.#readChunk(document, emit, event)).includes(true);
+  }
+
+  /**
+   * The short way, which most of a long answer goes: the text of a chunk whose rest is, byte for byte, that of the chunk
+   * before. Without a quote in it that text is exactly one JSON string.
+   */
+  #readFramed(data: string, emit: Emit): boolean {
+    const frame = this.#frame;
+    if (frame === undefined || data.length < frame.before.length + frame.behind.length) return false;
+    if (!data.startsWith(frame.before) || !data.endsWith(frame.behind)) return false;
+    const text = stringBody(data.slice(frame.before.length, data.length - frame.behind.length));
+    if (text === undefined) return false;
+    if (text !== "") emit({ type: "text", text });
+    return true;
+  }
+
+  #readChunk(document: unknown, emit: Emit, event?: string): boolean {
+    const chunk = fieldsOf(document);
+    if (chunk === undefined) return false;
+    const choice = fieldsOf(itemsOf(chunk.choices)[0]);
+    const usage = fieldsOf(chunk.usage) ?? fieldsOf(fieldsOf(chunk.x_groq)?.usage);
+    const failed = chunk.error ?? (event === "error" ? document : undefined);
+    if (choice !== undefined) this.#readChoice(choice, fieldsOf(choice.delta) ?? fieldsOf(choice.message), emit);
+    if (usage !== undefined) emitUsage(emit, countOf(usage.prompt_tokens), countOf(usage.completion_tokens));
+    if (failed !== undefined && failed !== null && failed !== "") {
+      emit({ type: "error", message: messageIn(failed) ?? "an error without words", passing: isPassing(failed) });
+    } else if (choice?.finish_reason === "error") {
+      emit({ type: "error", message: "the provider broke the answer off", passing: false });
+    }
+    return choice !== undefined || usage !== undefined || failed !== undefined;
+  }
+
+  #readChoice(choice: Record<string, unknown>, delta: Record<string, unknown> | undefined, emit: Emit): void {
+    if (delta !== undefined) {
+      const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning);
+      if (reasoning !== undefined) emit({ type: "reasoning", text: reasoning });
+      readContent(delta.content, emit);
+      const refusal = textOf(delta.refusal);
+      if (refusal !== undefined) {
+        this.#refused = true;
+        emit({ type: "text", text: refusal });
+      }
+    }
+    const reason = textOf(choice.finish_reason);
+    if (reason === undefined || reason === "error") return;
+    emit({ type: "stop", reason: this.#refused ? "refusal" : STOP_REASONS[reason] ?? "other" });
+  }
+
+  whole(document: unknown, emit: Emit): boolean {
+    const understood = this.#readChunk(document, emit);
+    if (understood && fieldsOf(fieldsOf(document)?.error) === undefined) emit({ type: "done" });
+    return understood;
+  }
+}
+
+/** A content that is a text, or a list of typed pieces (Mistral), of which `thinking` is a list again. */
+function readContent(content: unknown, emit: Emit): void {
+  if (typeof content === "string") {
+    if (content !== "") emit({ type: "text", text: content });
+    return;
+  }
+  for (const item of itemsOf(content)) {
+    const piece = fieldsOf(item);
+    if (piece?.type === "text") {
+      const text = textOf(piece.text);
+      if (text !== undefined) emit({ type: "text", text });
+    } else if (piece?.type === "thinking") {
+      readContent(piece.thinking, (event) => emit(event.type === "text" ? { ...event, type: "reasoning" } : event));
+    }
+  }
+}
+
+const FIELD = '"content"';
+
+/** The frame of a chunk that carries a text and nothing else that matters. */
+function frameOf(data: string, document: unknown): Frame | undefined {
+  const chunk = fieldsOf(document);
+  const choices = itemsOf(chunk?.choices);
+  const choice = fieldsOf(choices[0]);
+  const delta = fieldsOf(choice?.delta);
+  const text = textOf(delta?.content);
+  if (choices.length !== 1 || chunk?.error || chunk?.usage || choice?.finish_reason || text === undefined) {
+    return undefined;
+  }
+  if (delta?.reasoning_content || delta?.reasoning || delta?.refusal) return undefined;
+  // once, so that it is the field that was read: inside a string its quotes would be escaped
+  const at = data.indexOf(FIELD);
+  if (at < 0 || data.indexOf(FIELD, at + 1) >= 0) return undefined;
+  const value = at + FIELD.length + (data.startsWith(": ", at + FIELD.length) ? 2 : 1);
+  const quoted = JSON.stringify(text);
+  if (!data.startsWith(quoted, value)) return undefined; // written in another way, such as with \u00e9
+  return { before: data.slice(0, value + 1), behind: data.slice(value + quoted.length - 1) };
+}
+
+/** The text that a JSON string's inside stands for, or `undefined` when it is more than that inside. */
+function stringBody(inside: string): string | undefined {
+  // deno-lint-ignore no-control-regex
+  if (!/["\\\u0000-\u001f]/.test(inside)) return inside;
+  const value = documentsOf(`"${inside}"`)?.[0];
+  return typeof value === "string" ? value : undefined;
+}

@@ -222,11 +222,14 @@ function defineTests(): void {
     await withFolder(async (dir) => {
       const { id } = await save(dir, start());
       const writers = [startWriter(dir, id, 100_000), startWriter(dir, id, 100_000)];
-      for (const writer of writers) assertEquals(await writer.line(), "saved");
-      const seen = new Set<string>();
-      while (seen.size < 20) seen.add((await loadConversation(dir, id)).messages[0]!.content);
-      for (const writer of writers) writer.kill();
-      await Promise.all(writers.map((writer) => writer.ended));
+      try {
+        for (const writer of writers) assertEquals(await writer.line(), "saved");
+        const seen = new Set<string>();
+        while (seen.size < 20) seen.add((await loadConversation(dir, id)).messages[0]!.content);
+      } finally {
+        for (const writer of writers) writer.kill();
+        await Promise.all(writers.map((writer) => writer.ended));
+      }
       await loadConversation(dir, id);
       const list = await listConversations(dir);
       assertEquals([list.conversations.length, list.broken], [1, []]);
@@ -246,9 +249,14 @@ function defineTests(): void {
       // Files may grow to 64 blocks of 512 bytes; a write beyond fails with EFBIG where its signal is ignored.
       const limited = ["sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh"];
       const writer = startWriter(dir, conversation.id, 400_000, limited);
-      let line = await writer.line();
-      if (line === "saved") line = await writer.line();
-      await writer.ended;
+      let line: string;
+      try {
+        line = await writer.line();
+        if (line === "saved") line = await writer.line();
+      } finally {
+        writer.kill();
+        await writer.ended;
+      }
       assertMatch(line, /^error Could not save the conversation .*: .* \/ Make room/);
       assertEquals(readdirSync(dir), [`${conversation.id}.json`]);
       await loadConversation(dir, conversation.id);

@@ -34,7 +34,11 @@ export interface Command {
 }
 
 /** The flag that names a conversation. */
-const ID: CommandFlag = { flag: "id", placeholder: "ID", help: "the conversation (default: the newest of this repository)" };
+const ID: CommandFlag = {
+  flag: "id",
+  placeholder: "ID",
+  help: "the conversation (default: the newest of this repository)",
+};
 
 /** Settings that say how a model is asked. */
 const ASKING = ["model", "baseUrl", "timeout", "localOnly", "noSave"] as const;
@@ -64,7 +68,8 @@ export const COMMANDS: readonly Command[] = [
     maxWords: 1,
     reviews: true,
     summary: "review the branch: what HEAD has that BASE does not",
-    details: "Without BASE: the remote's default branch, else the first of main, master, develop, development that exists.",
+    details:
+      "Without BASE: the remote's default branch, else the first of main, master, develop, development that exists.",
     examples: ["octavo branch", "octavo branch origin/release-2"],
   },
   {
@@ -117,7 +122,13 @@ export const COMMANDS: readonly Command[] = [
     flags: [{ flag: "all", help: "of every repository" }, { flag: "json", help: "as JSON" }],
     summary: "list the saved reviews of this repository",
   },
-  { name: "show", words: "[ID]", maxWords: 1, summary: "print a saved review", flags: [{ flag: "json", help: "as JSON" }] },
+  {
+    name: "show",
+    words: "[ID]",
+    maxWords: 1,
+    summary: "print a saved review",
+    flags: [{ flag: "json", help: "as JSON" }],
+  },
   {
     name: "resume",
     words: "[ID]",

@@ -7,13 +7,13 @@
 import { createHash } from "node:crypto";
 import { Channel } from "./channel.ts";
 import type { ChatEvent } from "./chat.ts";
-import { coverageLine, type Part, type Plan } from "./diff.ts";
+import { coverageLine, MIN_PART_CHARS, type Part, type Plan } from "./diff.ts";
 import { describeError, UsageError } from "./errors.ts";
 import { type Finding, mergeFindings, readFindings } from "./findings.ts";
-import type { SourcePlan } from "./plan.ts";
-import type { Env } from "./paths.ts";
+import type { Variables } from "./paths.ts";
+import { planSource, type SourcePlan, type SourcePlanOptions } from "./plan.ts";
 import { ANSWER_TOKENS, contextFor, estimateTokens, partPrompt, summaryPrompt } from "./prompts.ts";
-import type { Model } from "./providers.ts";
+import type { BUILTIN, Model } from "./providers.ts";
 import type { Report, ReportPart, ReportSummary, ReviewEvent, Section } from "./report.ts";
 import type { Source } from "./sources.ts";
 import type { Templates } from "./templates.ts";
@@ -25,17 +25,35 @@ export interface ReviewKeeper {
    *
    * @returns The id under which it is kept, or a sentence that says why it could not be.
    */
-  keep(report: Report): Promise<{ id: string } | { warning: string }>;
+  keep(state: ReviewState): Promise<{ id: string } | { warning: string }>;
+}
+
+/** What is kept of a review while it runs. */
+export interface ReviewState {
+  report: Report;
+  plan: Plan;
+  /** Hash of what is sent of each part, in their order. */
+  hashes: string[];
+}
+
+/** The parts of an earlier run of the same review. */
+export interface EarlierRun {
+  hashes: readonly string[];
+  parts: readonly ReportPart[];
 }
 
 /** What {@linkcode review} needs. */
 export interface ReviewOptions {
   source: Source;
-  planned: SourcePlan;
-  model: Model;
-  templates: Templates;
+  /** A model, or the built-in checks alone. With `planOnly` it may be unknown. */
+  model: Model | typeof BUILTIN | undefined;
+  plan: SourcePlanOptions;
+  /** Plan, and ask nobody. */
+  planOnly?: boolean;
+  /** The prompts; awaited after the patch has been read. */
+  templates: Promise<Templates>;
   /** Environment for proxies and certificates. */
-  env: Env;
+  env: Variables;
   /** Parts asked about at once. @default 1 */
   jobs?: number;
   /** Milliseconds that the model may be silent. */
@@ -46,34 +64,41 @@ export interface ReviewOptions {
   contextWindow?: number | undefined;
   /** Stops the review; what has streamed by then is kept. */
   signal?: AbortSignal;
+  /** Called before the first request, when it is certain that there will be one. What it throws ends the review. */
+  beforeAsking?: () => Promise<void>;
   /** Where the review is kept; without it nothing is saved. */
   keeper?: ReviewKeeper | undefined;
-  /** Parts that an earlier run has done, by number: they are not asked again. */
-  earlier?: ReadonlyMap<number, ReportPart>;
-}
-
-/** Hash of what is sent of a part, to know it again. */
-export function partHash(part: Part): string {
-  return createHash("sha256").update(part.text).digest("hex");
+  /** What an earlier run has done is not asked again. */
+  earlier?: EarlierRun | undefined;
 }
 
 /**
- * Asks the model about each part, sums up, keeps what came. Ends with an `end` event in any case but one: an error
- * before anything was sent is thrown.
+ * Plans, asks about each part, sums up, keeps what came. What fails or is stopped once something has been sent is in the
+ * report of the last event; before that it is thrown.
  *
- * @throws {UsageError} if the review would need more tokens than allowed.
+ * @throws {UsageError} if the source is no patch, the patch has changed since the earlier run, or the review would need
+ * more tokens than allowed.
  */
 export async function* review(options: ReviewOptions): AsyncGenerator<ReviewEvent> {
-  const run = new Run(options);
-  run.refuseIfTooExpensive();
-  try {
-    yield* run.askParts();
-    yield* run.sumUp();
-  } finally {
-    await run.finish();
+  const { source, model, plan: planOptions, planOnly, signal } = options;
+  yield sourceEvent(source);
+  for (const message of source.notices) yield { type: "notice", level: "info", message };
+  const checksOnly = model === "builtin";
+  const planned = await planSource(source, { ...planOptions, checksOnly });
+  signal?.throwIfAborted();
+  const prompts = checksOnly ? new Map<number, string>() : renderPrompts(planned, source, await options.templates);
+  const report = startReport(source, planned, model);
+  yield planEvent(report, planned.plan, model, prompts);
+  yield* planNotices(planned.plan);
+  if (planOnly) report.status = "planned";
+  else if (report.files.every(({ coverage }) => coverage === "skipped")) report.status = "nothing";
+  else {
+    yield* checksSection(planned, checksOnly);
+    if (model === undefined || model === "builtin") report.status = "complete";
+    else yield* new Run({ ...options, model }, planned, report, prompts).events();
   }
-  for (const finding of run.report.findings) yield { type: "finding", finding };
-  yield { type: "end", report: run.report };
+  for (const finding of report.findings) yield { type: "finding", finding };
+  yield { type: "end", report };
 }
 
 /** The answer to one request. */
@@ -86,47 +111,77 @@ interface Answer {
   error?: unknown;
 }
 
-/** The state of one review. */
+/** The asking of one review. */
 class Run {
-  readonly report: Report;
-  readonly #options: ReviewOptions;
+  readonly #options: ReviewOptions & { model: Model };
+  readonly #planned: SourcePlan;
+  readonly #report: Report;
   readonly #prompts: ReadonlyMap<number, string>;
   readonly #contextTokens: number;
+  readonly #hashes: string[];
   readonly #stop = new AbortController();
-  readonly #checks: Finding[];
   #workers: Promise<unknown> = Promise.resolve();
-  #broken = false;
-  #saved = false;
-  #warned = false;
   #saving: Promise<unknown> = Promise.resolve();
+  #broken = false;
+  #warned = false;
 
-  constructor(options: ReviewOptions) {
+  constructor(
+    options: ReviewOptions & { model: Model },
+    planned: SourcePlan,
+    report: Report,
+    prompts: ReadonlyMap<number, string>,
+  ) {
     this.#options = options;
-    const { planned: { plan, checks }, earlier } = options;
-    this.#checks = checks;
-    this.report = startReport(options.source, plan, checks, modelName(options.model));
-    for (const part of this.report.parts) Object.assign(part, earlier?.get(part.number));
-    this.#prompts = renderPrompts(options);
-    this.#contextTokens = contextFor([...this.#prompts.values()], options.contextWindow);
-    options.signal?.addEventListener("abort", () => this.#stop.abort(options.signal?.reason), { once: true });
-    if (options.signal?.aborted) this.#stop.abort(options.signal.reason);
+    this.#planned = planned;
+    this.#report = report;
+    this.#prompts = prompts;
+    this.#contextTokens = contextFor([...prompts.values()], options.contextWindow);
+    this.#hashes = planned.plan.parts.map(partHash);
   }
 
-  refuseIfTooExpensive(): void {
+  async *events(): AsyncGenerator<ReviewEvent> {
+    const { signal, earlier, beforeAsking } = this.#options;
+    if (earlier) this.#takeOver(earlier);
+    this.#refuseIfTooExpensive();
+    await beforeAsking?.();
+    const stop = () => this.#stop.abort(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop();
+    try {
+      yield* this.#askParts();
+      yield* this.#sumUp();
+    } finally {
+      stop();
+      signal?.removeEventListener("abort", stop);
+      await this.#workers.catch(() => {}); // its error was thrown to whoever iterates
+      await this.#saving;
+    }
+    this.#settle();
+  }
+
+  #takeOver({ hashes, parts }: EarlierRun): void {
+    if (hashes.join() !== this.#hashes.join()) {
+      throw new UsageError("The patch has changed since this review was made, so it cannot go on", {
+        hint: "review it anew",
+      });
+    }
+    for (const part of parts) if (part.status === "done") Object.assign(this.#part(part.number), part);
+  }
+
+  #refuseIfTooExpensive(): void {
     const { maxTokensTotal } = this.#options;
-    const estimate = estimateRun([...this.#prompts.values()]);
+    const asked = this.#report.parts.filter(({ status }) => status !== "done");
+    const estimate = estimateRun(asked.map(({ number }) => this.#prompts.get(number)!));
     if (maxTokensTotal === undefined || estimate <= maxTokensTotal) return;
-    throw new UsageError(
-      `This review is estimated at ${estimate.toLocaleString("en-US")} tokens, more than ${
-        maxTokensTotal.toLocaleString("en-US")
-      }`,
-      { hint: "raise --max-tokens-total, or review less: --exclude, a smaller range" },
-    );
+    const [needs, allows] = [estimate, maxTokensTotal].map((tokens) => tokens.toLocaleString("en-US"));
+    throw new UsageError(`This review is estimated at ${needs} tokens, and --max-tokens-total allows ${allows}`, {
+      hint: "raise it, or review less: --exclude, a smaller range",
+    });
   }
 
   /** Asks up to `jobs` parts at once, and yields their events part by part. */
-  async *askParts(): AsyncGenerator<ReviewEvent> {
-    const parts = this.#options.planned.plan.parts.filter(({ number }) => this.#part(number).status !== "done");
+  async *#askParts(): AsyncGenerator<ReviewEvent> {
+    const parts = this.#planned.plan.parts.filter(({ number }) => this.#part(number).status !== "done");
     const channels = parts.map(() => new Channel<ReviewEvent>());
     let next = 0;
     const work = async () => {
@@ -143,39 +198,35 @@ class Run {
   }
 
   /** One last request over the reviews of all parts; not after a stop or a failure, and not for a single part. */
-  async *sumUp(): AsyncGenerator<ReviewEvent> {
-    const { parts } = this.report;
+  async *#sumUp(): AsyncGenerator<ReviewEvent> {
+    const { parts } = this.#report;
     if (parts.length < 2) return;
     if (this.#broken || this.#stop.signal.aborted || parts.some(({ review }) => review === undefined)) {
-      this.report.summary = { status: "skipped" };
+      this.#report.summary = { status: "skipped" };
       return;
     }
     const channel = new Channel<ReviewEvent>();
-    const events = channel[Symbol.asyncIterator]();
     channel.push({ type: "section", section: "summary", parts: parts.length, files: [], chars: 0 });
-    this.#workers = this.#ask("summary", this.#summaryPrompt(), channel).then(async (answer) => {
-      const summary: ReportSummary = { status: this.#outcome(answer), ...described(answer) };
-      this.report.summary = summary;
-      channel.push({ type: "summary", summary });
-      await this.#keep(channel);
-    }).finally(() => channel.close());
-    yield* events;
+    this.#workers = this.#askSummary(channel).finally(() => channel.close());
+    yield* channel;
     await this.#workers;
   }
 
-  /** Ends what is still under way, and settles the report. */
-  async finish(): Promise<void> {
-    this.#stop.abort();
-    await this.#workers.catch(() => {}); // its error was thrown to whoever iterates
-    await this.#saving;
+  async #askSummary(channel: Channel<ReviewEvent>): Promise<void> {
+    const answer = await this.#ask("summary", await this.#summaryPrompt(), channel);
+    const { stopReason: _, ...rest } = this.#described(answer);
+    const summary: ReportSummary = { status: this.#outcome(answer), ...rest };
+    this.#report.summary = summary;
+    channel.push({ type: "summary", summary });
+    await this.#keep(channel);
   }
 
   async #askPart(part: Part, channel: Channel<ReviewEvent>): Promise<void> {
     const reported = this.#part(part.number);
     const { files, chars } = reported;
-    channel.push({ type: "section", section: part.number, parts: this.report.parts.length, files, chars });
+    channel.push({ type: "section", section: part.number, parts: this.#report.parts.length, files, chars });
     const answer = await this.#ask(part.number, this.#prompts.get(part.number)!, channel);
-    Object.assign(reported, { status: this.#outcome(answer), ...described(answer) });
+    Object.assign(reported, { status: this.#outcome(answer), ...this.#described(answer) });
     if (reported.status === "failed" && this.#stop.signal.aborted) reported.status = "pending";
     if (answer.error !== undefined) this.#broken = true;
     channel.push({ type: "part", part: reported });
@@ -188,7 +239,14 @@ class Run {
     try {
       const { chat } = await import("./chat.ts");
       const messages = [{ role: "user" as const, content }];
-      const request = { model, env, timeoutMs, messages, contextTokens: this.#contextTokens, signal: this.#stop.signal };
+      const request = {
+        model,
+        env,
+        timeoutMs,
+        messages,
+        contextTokens: this.#contextTokens,
+        signal: this.#stop.signal,
+      };
       for await (const event of chat(request)) take(event, answer, section, channel);
     } catch (error) {
       answer.error = error;
@@ -202,66 +260,170 @@ class Run {
   }
 
   #part(number: number): ReportPart {
-    return this.report.parts[number - 1]!;
+    return this.#report.parts[number - 1]!;
   }
 
-  #summaryPrompt(): string {
-    const { source, planned: { plan }, templates } = this.#options;
-    const reviews = this.report.parts.map(({ number, files, review }) => ({ number, files, text: review ?? "" }));
+  async #summaryPrompt(): Promise<string> {
+    const { plan } = this.#planned;
+    const reviews = this.#report.parts.map(({ number, files, review }) => ({ number, files, text: review ?? "" }));
     return summaryPrompt({
-      title: source.title,
+      title: this.#options.source.title,
       parts: plan.parts.length,
       reviews,
       findings: this.#findings().map(forPrompt),
       coverage: coverageLine(plan),
-      templates,
+      templates: await this.#options.templates,
       maxTokens: this.#contextTokens - ANSWER_TOKENS,
     });
   }
 
   /** Findings of the checks, of the parts and of the summing up, in this order; what is said twice is there once. */
   #findings(): Finding[] {
-    const { plan } = this.#options.planned;
+    const { plan, checks } = this.#planned;
     const found = plan.parts.flatMap((part) =>
       readFindings(this.#part(part.number).review ?? "", { number: part.number, files: part.files }, "model")
     );
     const all = { number: 0, files: plan.parts.flatMap(({ files }) => files) };
-    return mergeFindings([...this.#checks, ...found, ...readFindings(this.report.summary?.review ?? "", all, "summary")]);
+    return mergeFindings([...checks, ...found, ...readFindings(this.#report.summary?.review ?? "", all, "summary")]);
   }
 
-  /** Settles what follows from the parts so far, and keeps it. Savings never overlap. */
+  /** What follows from the parts so far. */
+  #settle(): void {
+    this.#report.findings = this.#findings();
+    this.#report.status = statusOf(this.#report);
+  }
+
+  /** Settles, and keeps the state. Savings never overlap. */
   #keep(channel: Channel<ReviewEvent>): Promise<void> {
-    this.report.findings = this.#findings();
-    this.report.status = statusOf(this.report);
+    this.#settle();
     const { keeper } = this.#options;
     if (!keeper) return Promise.resolve();
     const saving = this.#saving.then(async () => {
-      const kept = await keeper.keep(this.report);
+      const kept = await keeper.keep({ report: this.#report, plan: this.#planned.plan, hashes: this.#hashes });
       if ("warning" in kept) {
         if (!this.#warned) channel.push({ type: "notice", level: "warning", message: kept.warning });
         this.#warned = true;
-        return;
+      } else if (this.#report.conversation === undefined) {
+        this.#report.conversation = kept.id;
+        channel.push({ type: "saved", conversation: kept.id });
       }
-      this.report.conversation = kept.id;
-      if (!this.#saved) channel.push({ type: "saved", conversation: kept.id });
-      this.#saved = true;
     });
     this.#saving = saving;
     return saving;
   }
+
+  /** What a report says of an answer. */
+  #described({ text, usage, stopReason, cut, error }: Answer) {
+    const reason = this.#stop.signal.aborted && error !== undefined
+      ? "stopped"
+      : error === undefined
+      ? cut ?? (text === "" ? "the answer had no text" : undefined)
+      : describeError(error);
+    return {
+      ...(text === "" ? {} : { review: text }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(stopReason === undefined ? {} : { stopReason }),
+      ...(reason === undefined ? {} : { error: reason }),
+    };
+  }
+}
+
+/** Hash of what is sent of a part, to know it again. */
+function partHash(part: Part): string {
+  return createHash("sha256").update(part.text).digest("hex");
+}
+
+function sourceEvent({ kind, title, description, base, head }: Source): ReviewEvent {
+  return {
+    type: "source",
+    kind,
+    title,
+    description,
+    ...(base === undefined ? {} : { base }),
+    ...(head === undefined ? {} : { head }),
+  };
+}
+
+function planEvent(
+  { files, parts, totals, model: name }: Report,
+  { maxDiffChars }: Plan,
+  model: ReviewOptions["model"],
+  prompts: ReadonlyMap<number, string>,
+): ReviewEvent {
+  const host = typeof model === "object" ? new URL(model.baseUrl).host : undefined;
+  return {
+    type: "plan",
+    files,
+    parts: parts.map(({ number, files, chars }) => ({
+      number,
+      files,
+      chars,
+      ...(prompts.has(number) ? { promptTokens: estimateTokens(prompts.get(number)!) } : {}),
+    })),
+    totals,
+    maxDiffChars,
+    model: name,
+    ...(host === undefined ? {} : { host }),
+  };
+}
+
+/** Whatever the plan leaves out or changes is said. */
+function* planNotices({ files, problems, raisedFrom }: Plan): Generator<ReviewEvent> {
+  const warn = (message: string): ReviewEvent => ({ type: "notice", level: "warning", message });
+  const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+  const MOST = 10;
+  if (raisedFrom !== undefined) {
+    yield warn(`A part of ${raisedFrom} characters is too small: ${MIN_PART_CHARS} are taken, the least there is`);
+  }
+  for (const { line, message } of problems.slice(0, MOST)) yield warn(`Line ${line} of the patch: ${message}`);
+  if (problems.length > MOST) yield warn(`${problems.length - MOST} more problems in the patch`);
+  const trimmed = files.filter(({ coverage }) => coverage === "trimmed");
+  for (const { path, hunks, hunksSent, linesOmitted } of trimmed.slice(0, MOST)) {
+    yield warn(
+      `${path} is trimmed: ${hunksSent} of ${count(hunks, "hunk")} sent, ${count(linesOmitted, "line")} omitted`,
+    );
+  }
+  if (trimmed.length > MOST) yield warn(`${count(trimmed.length - MOST, "more file")} trimmed`);
+  const left = files.filter(({ coverage }) => coverage === "unreviewed");
+  if (left.length === 0) return;
+  const names = left.slice(0, MOST).map(({ path }) => path).join(", ");
+  yield warn(
+    `${count(left.length, "file")} not reviewed (too large for one review): ${names}${
+      left.length > MOST ? ` and ${left.length - MOST} more` : ""
+    }; split the change, or raise --max-diff-chars`,
+  );
+}
+
+/** What the built-in checks found, as text. Beside a model they speak only when there is something. */
+function* checksSection({ plan, checks }: SourcePlan, checksOnly: boolean | undefined): Generator<ReviewEvent> {
+  if (checks.length === 0 && !checksOnly) return;
+  const files = plan.files.filter(({ coverage }) => coverage !== "skipped").map(({ path }) => path);
+  yield { type: "section", section: "checks", parts: plan.parts.length, files, chars: 0 };
+  const lines = checks.map(({ severity, path, line, title, body, quote, rule }) =>
+    [
+      `- ${ICONS[severity]} \`${path}${line === undefined ? "" : `:${line}`}\` — ${title} (${rule})`,
+      ...(quote ? [`  ${inlineCode(quote)}`] : []),
+      `  ${body}`,
+    ].join("\n")
+  );
+  yield { type: "delta", section: "checks", text: lines.length > 0 ? `${lines.join("\n")}\n` : "Nothing found.\n" };
+}
+
+/** Code in a line of Markdown, whatever backticks are in it (CommonMark, section 6.1). */
+function inlineCode(text: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const mark = "`".repeat(longest + 1);
+  return longest > 0 ? `${mark} ${text} ${mark}` : `${mark}${text}${mark}`;
 }
 
 /** A report in which nothing has been asked yet. */
-export function startReport(source: Source, plan: Plan, checks: Finding[], model: string): Report {
+function startReport(source: Source, { plan, checks }: SourcePlan, model: ReviewOptions["model"]): Report {
+  const { base, head } = source;
   return {
     version: 1,
     title: source.title,
-    source: {
-      kind: source.kind,
-      ...(source.base === undefined ? {} : { base: source.base }),
-      ...(source.head === undefined ? {} : { head: source.head }),
-    },
-    model,
+    source: { kind: source.kind, ...(base === undefined ? {} : { base }), ...(head === undefined ? {} : { head }) },
+    model: modelName(model),
     status: "incomplete",
     totals: plan.totals,
     files: plan.files,
@@ -275,25 +437,23 @@ export function startReport(source: Source, plan: Plan, checks: Finding[], model
   };
 }
 
-/** How a model is named in print. */
-export function modelName({ provider, name }: Model): string {
-  return `${provider}/${name}`;
+/** How a model is named in print: `PROVIDER/NAME`, `builtin`, or nothing where none is known. */
+export function modelName(model: ReviewOptions["model"]): string {
+  return typeof model === "object" ? `${model.provider}/${model.name}` : model ?? "";
 }
 
 /** The prompts of all parts, by number. */
-export function renderPrompts(
-  { planned: { plan, checks }, source, templates }: Pick<ReviewOptions, "planned" | "source" | "templates">,
-): Map<number, string> {
+function renderPrompts({ plan, checks }: SourcePlan, { title }: Source, templates: Templates): Map<number, string> {
   return new Map(plan.parts.map((part) => {
     const paths = new Set(part.files.map(({ path }) => path));
     const known = checks.filter(({ path }) => path !== undefined && paths.has(path))
       .map(({ path, line, title }) => `${path}:${line}: ${title}`);
-    return [part.number, partPrompt(part, { plan, title: source.title, templates, known })];
+    return [part.number, partPrompt(part, { plan, title, templates, known })];
   }));
 }
 
 /** Tokens that a run with these prompts is estimated to need: the prompts, an answer each, and the summing up. */
-export function estimateRun(prompts: readonly string[]): number {
+function estimateRun(prompts: readonly string[]): number {
   const TYPICAL_ANSWER_TOKENS = 1_000;
   const answers = prompts.length * TYPICAL_ANSWER_TOKENS;
   const summingUp = prompts.length > 1 ? answers + 2 * TYPICAL_ANSWER_TOKENS : 0;
@@ -328,17 +488,6 @@ function take(event: ChatEvent, answer: Answer, section: Section, channel: Chann
       else if (event.stopReason === "length") answer.cut = "the answer was cut by the model's length limit";
       else if (event.stopReason !== "stop") answer.cut = `the provider ended the answer (${event.stopReason})`;
   }
-}
-
-/** What a report says of an answer. */
-function described({ text, usage, stopReason, cut, error }: Answer) {
-  const reason = error === undefined ? cut ?? (text === "" ? "the answer had no text" : undefined) : describeError(error);
-  return {
-    ...(text === "" ? {} : { review: text }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(stopReason === undefined ? {} : { stopReason }),
-    ...(reason === undefined ? {} : { error: reason }),
-  };
 }
 
 function statusOf({ parts, summary }: Report): "complete" | "incomplete" {

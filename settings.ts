@@ -209,6 +209,7 @@ export const SETTINGS: readonly Setting[] = [
  * @returns The nearest name, or `undefined` if none is near.
  */
 export function nearest(name: string, names: readonly string[]): string | undefined {
+  if (name.length < 3) return undefined; // everything is near to a letter or two
   let best: string | undefined;
   let least = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of names) {

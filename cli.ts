@@ -1,0 +1,71 @@
+/**
+ * The command line: reads the words, loads the command they name, and turns what comes of it into an exit code.
+ *
+ * @module
+ */
+
+import { COMMANDS } from "./commands.ts";
+import { type Config, readUserFile, resolveConfig } from "./config.ts";
+import { describeError, EXIT, exitCodeOf, UsageError } from "./errors.ts";
+import { VERSION } from "./version.ts";
+import { readWords, type Words } from "./words.ts";
+import { processWorld, type World } from "./world.ts";
+
+/**
+ * Runs octavo.
+ *
+ * @param args The words behind the program's name.
+ * @returns The exit code; it is not set.
+ */
+export async function main(args: readonly string[], world: World = processWorld()): Promise<number> {
+  let code: number;
+  try {
+    code = await run(readWords(args), world);
+  } catch (error) {
+    await world.stderr.write(`octavo: ${printable(describeError(error))}\n`);
+    if (debugs(args, world)) await world.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+    code = exitCodeOf(error);
+  }
+  const { failure } = world.stdout;
+  if (failure === undefined || isClosedPipe(failure)) return code;
+  await world.stderr.write(`octavo: Cannot write to standard output: ${failure.message}\n`);
+  return code === EXIT.ok || code === EXIT.findings ? EXIT.failed : code;
+}
+
+async function run(words: Words, world: World): Promise<number> {
+  const { command } = words;
+  if (words.version) return await print(world, `octavo ${VERSION}\n`);
+  if (words.help || command.name === "help") return await help(words, world);
+  const config = await readConfig(words, world);
+  const context = { words, config, world, dir: words.dir ?? world.dir };
+  if (command.reviews) return await (await import("./review_command.ts")).reviewCommand(context);
+  switch (command.name) {
+    case "prs":
+      return await (await import("./pulls_command.ts")).pullsCommand(context);
+    case "resume":
+      return await (await import("./review_command.ts")).resumeCommand(context);
+    case "ask":
+      return await (await import("./ask_command.ts")).askCommand(context);
+    default:
+      return await (await import("./conversation_commands.ts")).conversationCommand(context);
+  }
+}
+
+/** The configuration without a repository's file, which is read with the change that it is part of. */
+async function readConfig({ settings }: Words, { env }: World): Promise<Config> {
+  return resolveConfig({ flags: settings, env, user: await readUserFile(env) });
+}
+
+async function help({ command, words, help }: Words, world: World): Promise<number> {
+  const { commandHelp, generalHelp } = await import("./help.ts");
+  const name = command.name === "help" ? words[0] : command.name;
+  if (name === undefined || (help && command.name === "help")) return await print(world, generalHelp());
+  const named = COMMANDS.find((candidate) => candidate.name === name);
+  if (!named) throw new UsageError(`No help for "${name}": there is no such command`, { hint: "octavo help" });
+  return await print(world, commandHelp(named));
+}
+
+async function print(world: World, text: string): Promise<number> {
+  await world.stdout.write(text);
+  return EXIT.ok;
+}

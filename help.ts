@@ -1,0 +1,73 @@
+/**
+ * The help, made from the tables of commands and settings.
+ *
+ * @module
+ */
+
+import { type Command, COMMANDS, settingsOf } from "./commands.ts";
+import { type Setting, SETTINGS } from "./settings.ts";
+
+/** `octavo --help`: one screen. */
+export function generalHelp(): string {
+  const rows = (commands: readonly Command[]) =>
+    table(
+      commands.filter(({ name }) => name !== "help").map(({ name, words, summary }) => [
+        `${name} ${words}`.trim(),
+        summary,
+      ]),
+    );
+  return `octavo reviews a change in parts, with the chat model you already have.
+
+Usage: octavo [COMMAND] [FLAGS]
+
+Review
+${rows(COMMANDS.filter(({ reviews }) => reviews))}
+
+Afterwards
+${rows(COMMANDS.filter(({ reviews }) => !reviews))}
+
+The most useful flags (all of them: octavo help tree)
+${table(flagRows(SETTINGS.filter(({ key }) => ["model", "maxDiffChars", "plan", "format", "failOn"].includes(key))))}
+
+octavo help COMMAND shows its flags and examples. Exit codes: 0 finished, 1 findings
+(--fail-on), 2 wrong usage, 3 failed or incomplete, 130 and 143 stopped.
+`;
+}
+
+/** `octavo help COMMAND`. */
+export function commandHelp(command: Command): string {
+  const keys = settingsOf(command);
+  const own = command.flags?.map((
+    { flag, placeholder, help },
+  ) => [`--${flag}${placeholder ? ` ${placeholder}` : ""}`, help]);
+  const flags = [...(own ?? []), ...flagRows(SETTINGS.filter(({ key }) => keys.includes(key))), ...EVERYWHERE];
+  return [
+    `octavo ${command.name}: ${command.summary}`,
+    `Usage: octavo ${[command.name, command.words].filter(Boolean).join(" ")} [FLAGS]`,
+    ...(command.details ? [command.details] : []),
+    `Flags\n${table(flags)}`,
+    ...(command.examples ? [`Examples\n${command.examples.map((example) => `  ${example}`).join("\n")}`] : []),
+  ].join("\n\n") + "\n";
+}
+
+const EVERYWHERE = [["-C DIR", "run as if started in DIR"]];
+
+function flagRows(settings: readonly Setting[]): string[][] {
+  return settings.filter(({ flag }) => flag !== undefined).map(({ flag, kind, help }) => {
+    const value = kind.type === "switch"
+      ? ""
+      : kind.type === "choice"
+      ? ` ${kind.choices.join("|")}`
+      : ` ${kind.placeholder}`;
+    return [`--${flag}${value}`, help];
+  });
+}
+
+/** Two columns; a first cell that is too long gets a line to itself. */
+function table(rows: readonly (readonly string[])[]): string {
+  const LONGEST_CELL = 28;
+  const width = Math.min(LONGEST_CELL, Math.max(...rows.map(([first]) => first!.length)));
+  return rows.map(([first, second]) =>
+    first!.length > width ? `  ${first}\n  ${" ".repeat(width)}  ${second}` : `  ${first!.padEnd(width)}  ${second}`
+  ).join("\n");
+}

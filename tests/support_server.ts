@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { setImmediate } from "node:timers";
 
 /** A request as it came. */
 export interface RecordedRequest {
@@ -18,8 +19,8 @@ export interface RecordedRequest {
   closed: Promise<boolean>;
 }
 
-/** One step of an answer's body: bytes, something to wait for, or the end of the connection. */
-export type Step = string | Uint8Array | Promise<unknown> | "CUT";
+/** One step of an answer's body: bytes, something to wait for or to call, or the end of the connection. */
+export type Step = string | Uint8Array | Promise<unknown> | (() => unknown) | "CUT";
 
 /** The step that resets the connection. */
 export const CUT = "CUT";
@@ -76,6 +77,19 @@ export function ndjson(...lines: object[]): Reply {
 /** An answer that is one JSON document. */
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Reply {
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(value) };
+}
+
+/** A body in pieces: whole, byte by byte, and cut inside each character that has more than one byte. */
+export function cutUp(body: string): [name: string, pieces: Uint8Array[]][] {
+  const bytes = new TextEncoder().encode(body);
+  const pieces = (cuts: number[]) => [0, ...cuts].map((from, at) => bytes.slice(from, cuts[at] ?? bytes.length));
+  const all = Array.from(bytes, (_, at) => at);
+  return [
+    ["whole", [bytes]],
+    ["byte by byte", pieces(all.slice(1))],
+    // 10xxxxxx: a byte within a character
+    ["cut inside a character", pieces(all.filter((at) => ((bytes[at] ?? 0) & 0xc0) === 0x80))],
+  ];
 }
 
 /** Starts a server on 127.0.0.1. */
@@ -169,22 +183,24 @@ async function play(reply: Reply, response: ServerResponse): Promise<void> {
   if (reply.reset) return cut(response);
   response.writeHead(reply.status ?? 200, reply.headers ?? {});
   response.flushHeaders();
+  const left = new Promise<void>((resolve) => response.once("close", resolve));
   const body = reply.body ?? [];
   for (const step of typeof body === "string" || body instanceof Uint8Array ? [body] : body) {
     if (step === CUT) return cut(response);
     if (step instanceof Promise) await step;
-    else await write(response, step);
+    else if (typeof step === "function") await step();
+    else await write(response, step, left);
     if (response.destroyed) return;
   }
   response.end();
 }
 
 /** Writes, at the client's pace, and lets the bytes leave before the next ones. */
-async function write(response: ServerResponse, piece: string | Uint8Array): Promise<void> {
+async function write(response: ServerResponse, piece: string | Uint8Array, left: Promise<void>): Promise<void> {
   if (piece.length === 0) return;
-  const left = new Promise<void>((resolve) => response.once("close", resolve));
   const sent = new Promise<void>((resolve) => response.write(piece, () => resolve()));
   await Promise.race([sent, left]);
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Sends a reset where the runtime can (a closed connection elsewhere). */

@@ -319,8 +319,8 @@ function htmlText(html: string): string {
 function clean(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")
+    .replace(/[\p{Cf}\p{Cs}]/gu, "")
     .replace(/[\s\p{Cc}]+/gu, " ")
-    .replace(/[\p{Cf}\p{Cs}\u2028\u2029]/gu, "")
     .trim();
 }
 
@@ -359,6 +359,7 @@ function bunFetch(proxy: string | undefined): Fetch {
 interface DenoRuntime {
   createHttpClient(options: object): unknown;
   env: { get(name: string): string | undefined; set(name: string, value: string): void; delete(name: string): void };
+  permissions: { querySync(descriptor: { name: "env"; variable: string }): { state: string } };
 }
 
 function denoRuntime(): DenoRuntime | undefined {
@@ -372,35 +373,30 @@ function isDeno(value: unknown): value is DenoRuntime {
 
 const denoClients = new Map<string, unknown>();
 
-/** Deno reads the proxies of the environment when it makes a client, and knows no option against them. */
+/** Deno reads the proxies of the environment when it makes a client, also its own, and knows no option against them. */
 function denoFetch(deno: DenoRuntime, proxy: string | undefined): Fetch {
   const key = proxy ?? "";
-  if (!denoClients.has(key)) {
-    denoClients.set(
-      key,
-      proxy === undefined ? directClient(deno) : deno.createHttpClient({ proxy: { url: proxy } }),
-    );
-  }
-  const client = denoClients.get(key);
-  const own: object = client === undefined ? {} : { client };
+  const client = denoClients.get(key) ??
+    (proxy === undefined ? directClient(deno) : deno.createHttpClient({ proxy: { url: proxy } }));
+  denoClients.set(key, client);
+  const own: object = { client };
   return (url, init) => fetch(url, { ...init, ...own });
 }
 
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
 
-/** A client made while the environment names no proxy: nothing else can run in between. `undefined`: fetch's own will do. */
+/** A client made while the environment names no proxy: nothing else can run in between. */
 function directClient(deno: DenoRuntime): unknown {
   const saved = new Map<string, string>();
+  for (const name of PROXY_VARIABLES) {
+    // asked first, because a look at a variable that is not allowed would ask the person
+    const allowed = deno.permissions.querySync({ name: "env", variable: name }).state === "granted";
+    const value = allowed ? deno.env.get(name) : undefined;
+    if (value !== undefined) saved.set(name, value);
+  }
+  for (const name of saved.keys()) deno.env.delete(name);
   try {
-    for (const name of PROXY_VARIABLES) {
-      const value = deno.env.get(name);
-      if (value !== undefined) saved.set(name, value);
-    }
-    if (saved.size === 0) return undefined;
-    for (const name of saved.keys()) deno.env.delete(name);
     return deno.createHttpClient({});
-  } catch {
-    return undefined; // without --allow-env the variables cannot be seen, by us and by Deno's own fetch alike
   } finally {
     for (const [name, value] of saved) deno.env.set(name, value);
   }

@@ -104,14 +104,14 @@ function reachable(url: URL): void {
 const OLLAMA_PORT = 11434;
 
 /** The address that a value of OLLAMA_HOST means to a client (Ollama's envconfig). Throws UsageError for what is none. */
-export function ollamaUrl(host: string, port = OLLAMA_PORT): string {
+export function ollamaUrl(host: string): string {
   const text = host.trim().replace(/^(["'])(.*)\1$/, "$2").trim();
   const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/is.exec(text) ?? [];
   const [, authority = "", path = ""] = /^([^/]*)(\/.*)?$/s.exec(rest) ?? [];
   const bare = /^[^[]*:[^[]*:/.test(authority) ? `[${authority}]` : authority;
   const named = bare === "" ? "127.0.0.1" : bare.startsWith(":") ? `127.0.0.1${bare}` : bare;
   const hasPort = /:\d+$/.test(named.replace(/^\[.*\]/, ""));
-  const full = scheme === undefined && !hasPort ? `${named.replace(/:$/, "")}:${port}` : named;
+  const full = scheme === undefined && !hasPort ? `${named.replace(/:$/, "")}:${OLLAMA_PORT}` : named;
   return normalizeBaseUrl(`${scheme ?? "http"}://${full}${path}`, "ollama");
 }
 

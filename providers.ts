@@ -224,7 +224,7 @@ function ownPlace(settings: ModelSettings, id: string, from: string): Place {
 function variableUrl(settings: ModelSettings, preset: Preset | undefined): string | undefined {
   const { env } = settings;
   if (preset?.id === "ollama") {
-    return env.OLLAMA_HOST?.trim() ? ollamaUrl(env.OLLAMA_HOST, settings.ports?.ollama) : undefined;
+    return env.OLLAMA_HOST?.trim() ? ollamaUrl(env.OLLAMA_HOST) : undefined;
   }
   const value = preset?.baseUrlVariable ? env[preset.baseUrlVariable]?.trim() : undefined;
   if (!value) return undefined;
@@ -319,7 +319,14 @@ async function commandKey(settings: ModelSettings, provider: string, command: st
   if (!program) throw new UsageError(`The apiKeyCommand of "${provider}" is empty`);
   const { run } = await import("./process.ts");
   const options = { env: settings.env, timeoutMs: KEY_COMMAND_MS, maxBytes: 64_000 };
-  const result = await run(program, args, settings.signal ? { ...options, signal: settings.signal } : options);
+  const result = await run(program, args, settings.signal ? { ...options, signal: settings.signal } : options)
+    .catch((error: unknown) => {
+      settings.signal?.throwIfAborted();
+      throw new UsageError(`The apiKeyCommand of "${provider}" gives no key`, {
+        hint: error instanceof Error ? error.message : undefined,
+        cause: error,
+      });
+    });
   const key = new TextDecoder().decode(result.stdout).split("\n")[0]?.trim();
   if (result.code === 0 && key) return key;
   const why = result.code === 0 ? "it prints nothing" : `exit code ${result.code}, ${errorDetail(result.stderr)}`;

@@ -221,13 +221,13 @@ async function resolveId(dir: string, wanted: string): Promise<string> {
   if (id === undefined) throw unknownId(wanted, ids);
   if (others.length === 0) return id;
   throw new UsageError(`"${wanted}" is the beginning of ${matching.length} conversations`, {
-    hint: `One of: ${listed(matching)}`,
+    hint: `one of: ${listed(matching)}`,
   });
 }
 
 function unknownId(wanted: string, ids: readonly string[]): UsageError {
   const nearest = ids.toSorted((a, b) => commonLength(b, wanted) - commonLength(a, wanted));
-  const hint = ids.length === 0 ? "None is saved yet" : `The nearest: ${listed(nearest)}`;
+  const hint = ids.length === 0 ? "none is saved yet" : `the nearest: ${listed(nearest)}`;
   return new UsageError(`Unknown conversation "${wanted}"`, { hint });
 }
 
@@ -261,7 +261,7 @@ export async function saveConversation(dir: string, conversation: Conversation):
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined); // the first failure says more
     return new OctavoError(`Could not save the conversation "${id}": ${messageOf(error)}`, {
-      hint: `Make room or give access to ${dir}, or set XDG_STATE_HOME to another folder`,
+      hint: `make room or give access to ${dir}, or set XDG_STATE_HOME to another folder`,
       cause: error,
     });
   }
@@ -375,7 +375,7 @@ async function load(dir: string, id: string): Promise<Conversation> {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`The saved conversation "${file}" is broken: ${messageOf(error)}`, {
-      hint: `Remove it with: octavo rm ${id}`,
+      hint: `remove it with: octavo rm ${id}`,
       cause: error,
     });
   }

@@ -104,7 +104,7 @@ export function readConversation(value: unknown, id: string): Conversation {
   const fields = record(value, "it");
   if (typeof fields["version"] === "number" && fields["version"] > VERSION) {
     throw new UsageError(`The conversation "${id}" was saved by a newer octavo (version ${fields["version"]})`, {
-      hint: "Update octavo",
+      hint: "update octavo",
     });
   }
   if (fields["version"] !== VERSION) throw new TypeError(`"version" is not ${VERSION}`);

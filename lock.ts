@@ -279,16 +279,16 @@ function busyError(path: string, found: Found | undefined, { self, key, now }: C
   const what = key === "" ? "Another review outside any repository" : "Another review of this repository";
   const holder = found?.holder;
   if (!found || !holder) {
-    return new BusyError(`${what} is just starting`, { hint: `Wait for it, or if there is none, remove ${path}` });
+    return new BusyError(`${what} is just starting`, { hint: `wait for it, or if there is none, remove ${path}` });
   }
   const elapsed = Math.max(0, now() - holder.startedAt);
   const since = elapsed < 1000 ? "just started" : `for ${formatDuration(floorToSecond(elapsed), { ignoreZero: true })}`;
   const where = holder.host === undefined || holder.host === self.host ? "" : ` on "${holder.host}"`;
   const hint = found.byAge
-    ? `Wait for it; should it be gone, its lock counts for ${
+    ? `wait for it; should it be gone, its lock counts for ${
       seconds(STALE_AFTER_MS - found.age)
     } more, or remove ${path}`
-    : `Wait for it, or stop process ${holder.pid}`;
+    : `wait for it, or stop process ${holder.pid}`;
   return new BusyError(`${what} runs: process ${holder.pid}${where}, ${since}`, { hint });
 }
 

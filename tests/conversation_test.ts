@@ -257,7 +257,7 @@ function defineTests(): void {
         writer.kill();
         await writer.ended;
       }
-      assertMatch(line, /^error Could not save the conversation .*: .* \/ Make room/);
+      assertMatch(line, /^error Could not save the conversation .*: .* \/ make room/);
       assertEquals(readdirSync(dir), [`${conversation.id}.json`]);
       await loadConversation(dir, conversation.id);
     });
@@ -309,7 +309,7 @@ function defineTests(): void {
         writeFileSync(file, JSON.stringify(value));
         const error = await assertRejects(() => loadConversation(dir, good.id), UsageError, message);
         assertStringIncludes(error.message, `"${file}" is broken`);
-        assertEquals(error.hint, `Remove it with: octavo rm ${good.id}`);
+        assertEquals(error.hint, `remove it with: octavo rm ${good.id}`);
       }
       for (const text of ["", JSON.stringify(good).slice(0, -9), "\u0000"]) {
         writeFileSync(file, text);
@@ -325,7 +325,7 @@ function defineTests(): void {
       const good = await save(dir, start());
       writeFileSync(join(dir, `${good.id}.json`), JSON.stringify({ version: 2, id: good.id, body: {} }));
       const error = await assertRejects(() => loadConversation(dir, good.id), UsageError, "newer octavo (version 2)");
-      assertEquals(error.hint, "Update octavo");
+      assertEquals(error.hint, "update octavo");
     });
   });
 
@@ -389,7 +389,7 @@ function defineTests(): void {
       const ids = [];
       for (let day = 0; day < 6; day++) ids.push((await save(dir, start(later(day * 86_400)))).id);
       const error = await assertRejects(() => loadConversation(dir, "20261203-9"), UsageError, "Unknown conversation");
-      assert(error.hint?.startsWith(`The nearest: ${ids[2]}, `), error.hint);
+      assert(error.hint?.startsWith(`the nearest: ${ids[2]}, `), error.hint);
       assertStringIncludes(error.hint ?? "", "and 3 more: octavo log");
       assertEquals(error.exitCode, 2);
     });

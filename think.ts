@@ -61,7 +61,7 @@ export class ThinkFilter {
     const out: Thought[] = [];
     const held = this.#provisional?.join("") ?? "";
     this.#provisional = undefined;
-    if (held !== "") this.#answer(held, out);
+    if (held !== "") out.push({ type: "text", text: held });
     return out;
   }
 
@@ -115,7 +115,7 @@ export class ThinkFilter {
   }
 
   #open(before: string, out: Thought[]): void {
-    if (this.#provisional !== undefined && this.#provisional.join("").trim() === "") this.#provisional = undefined;
+    out.push(...this.settle());
     if (before.trim() !== "" || this.#answered) this.#give(before, out);
     this.#thinking = true;
     this.#leading = !this.#answered;
@@ -127,7 +127,7 @@ export class ThinkFilter {
     const reasoning = out.flatMap((thought) => thought.type === "discard" ? [] : [thought.text]).join("") + before;
     out.length = 0;
     if (this.#gave) out.push({ type: "discard" });
-    if (reasoning.trim() !== "") out.push({ type: "reasoning", text: reasoning });
+    if (reasoning !== "") out.push({ type: "reasoning", text: reasoning });
     this.#gave = false;
     this.#provisional = undefined;
     this.#answered = false;

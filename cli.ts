@@ -9,7 +9,7 @@ import { type Config, readUserFile, resolveConfig } from "./config.ts";
 import { describeError, EXIT, exitCodeOf, UsageError } from "./errors.ts";
 import { VERSION } from "./version.ts";
 import { readWords, type Words } from "./words.ts";
-import { processWorld, type World } from "./world.ts";
+import { processWorld, say, type World } from "./world.ts";
 
 /**
  * Runs octavo.
@@ -22,14 +22,19 @@ export async function main(args: readonly string[], world: World = processWorld(
   try {
     code = await run(readWords(args), world);
   } catch (error) {
-    await world.stderr.write(`octavo: ${printable(describeError(error))}\n`);
-    if (debugs(args, world)) await world.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+    await say(world, describeError(error));
+    if (debugs(args, world)) await say(world, error instanceof Error ? error.stack ?? "" : String(error));
     code = exitCodeOf(error);
   }
   const { failure } = world.stdout;
-  if (failure === undefined || isClosedPipe(failure)) return code;
-  await world.stderr.write(`octavo: Cannot write to standard output: ${failure.message}\n`);
+  if (failure === undefined || ("code" in failure && failure.code === "EPIPE")) return code; // who has read enough has gone
+  await say(world, `Cannot write to standard output: ${failure.message}`);
   return code === EXIT.ok || code === EXIT.findings ? EXIT.failed : code;
+}
+
+/** `--debug` counts also where the command line itself is wrong. */
+function debugs(args: readonly string[], { env }: World): boolean {
+  return args.includes("--debug") || Boolean(env.OCTAVO_DEBUG);
 }
 
 async function run(words: Words, world: World): Promise<number> {

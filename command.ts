@@ -6,9 +6,8 @@
 
 import type { Config } from "./config.ts";
 import { EXIT } from "./errors.ts";
-import { visible } from "./text.ts";
 import type { Words } from "./words.ts";
-import type { StopReason, World } from "./world.ts";
+import { say, type StopReason, type World } from "./world.ts";
 
 /** What every command gets. */
 export interface Context {
@@ -22,7 +21,7 @@ export interface Context {
 
 /** Prints a notice on stderr, unless `--quiet`. */
 export async function notice({ config, world }: Pick<Context, "config" | "world">, message: string): Promise<void> {
-  if (!config.options.quiet) await world.stderr.write(`octavo: ${visible(message)}\n`);
+  if (!config.options.quiet) await say(world, message);
 }
 
 /** A running command's way to be stopped. */
@@ -41,7 +40,7 @@ export function stopping(world: World): Stopping {
   const controller = new AbortController();
   let reason: StopReason | undefined;
   const done = world.onStop((why) => {
-    if (reason !== undefined) done(); // from here on a signal does what it does by default
+    if (reason !== undefined && why !== "closed pipe") world.exit(why === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
     reason ??= why;
     controller.abort(new DOMException("Stopped", "AbortError"));
   });

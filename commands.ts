@@ -67,7 +67,7 @@ export const COMMANDS: readonly Command[] = [
     words: "[BASE]",
     maxWords: 1,
     reviews: true,
-    summary: "review the branch: what HEAD has that BASE does not",
+    summary: "review what the branch adds to BASE",
     details:
       "Without BASE: the remote's default branch, else the first of main, master, develop, development that exists.",
     examples: ["octavo branch", "octavo branch origin/release-2"],

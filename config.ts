@@ -53,6 +53,8 @@ export interface Config {
   /** What the user's file says of providers: endpoints, key commands, headers. */
   providers: Record<string, ProviderSettings>;
   warnings: string[];
+  /** What it was made of. */
+  sources: ConfigSources;
 }
 
 /** Where settings can stand. */
@@ -122,7 +124,8 @@ export async function readUserFile(env: Env): Promise<Record<string, unknown> | 
  *
  * @throws {UsageError} for a value that a setting does not take, naming where it stands.
  */
-export function resolveConfig({ flags, env, user, repository }: ConfigSources): Config {
+export function resolveConfig(sources: ConfigSources): Config {
+  const { flags, env, user, repository } = sources;
   const warnings: string[] = [];
   const shared = repositoryObject(repository, warnings);
   if (user) warnings.push(...unknownKeys(user, "user", "your settings file"));
@@ -139,7 +142,13 @@ export function resolveConfig({ flags, env, user, repository }: ConfigSources): 
     origins: origins as Config["origins"],
     providers: readProviders(user?.providers),
     warnings,
+    sources,
   };
+}
+
+/** The configuration again, with the repository's `.octavo.json` in it; `undefined` if it has none. */
+export function withRepositoryFile(config: Config, repository: string | undefined): Config {
+  return repository === undefined ? config : resolveConfig({ ...config.sources, repository });
 }
 
 interface Places {

@@ -29,8 +29,8 @@ ${rows(COMMANDS.filter(({ reviews }) => !reviews))}
 The most useful flags (all of them: octavo help tree)
 ${table(flagRows(SETTINGS.filter(({ key }) => ["model", "maxDiffChars", "plan", "format", "failOn"].includes(key))))}
 
-octavo help COMMAND shows its flags and examples. Exit codes: 0 finished, 1 findings
-(--fail-on), 2 wrong usage, 3 failed or incomplete, 130 and 143 stopped.
+octavo help COMMAND shows its flags and examples. Exit codes: 0 finished,
+1 findings (--fail-on), 2 wrong usage, 3 failed or incomplete, 130, 143 stopped.
 `;
 }
 
@@ -63,11 +63,26 @@ function flagRows(settings: readonly Setting[]): string[][] {
   });
 }
 
+/** Columns of the help: what any terminal has. */
+const COLUMNS = 80;
+
 /** Two columns; a first cell that is too long gets a line to itself. */
 function table(rows: readonly (readonly string[])[]): string {
   const LONGEST_CELL = 28;
   const width = Math.min(LONGEST_CELL, Math.max(...rows.map(([first]) => first!.length)));
-  return rows.map(([first, second]) =>
-    first!.length > width ? `  ${first}\n  ${" ".repeat(width)}  ${second}` : `  ${first!.padEnd(width)}  ${second}`
-  ).join("\n");
+  const indent = `\n${" ".repeat(width + 4)}`;
+  return rows.map(([first, second]) => {
+    const lines = wrap(second!, COLUMNS - width - 4).join(indent);
+    return first!.length > width ? `  ${first}${indent}${lines}` : `  ${first!.padEnd(width)}  ${lines}`;
+  }).join("\n");
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -10,7 +10,7 @@ import type { ChatEvent } from "./chat.ts";
 import { coverageLine, MIN_PART_CHARS, type Part, type Plan } from "./diff.ts";
 import { describeError, UsageError } from "./errors.ts";
 import { type Finding, mergeFindings, readFindings } from "./findings.ts";
-import type { Variables } from "./paths.ts";
+import type { Env } from "./paths.ts";
 import { planSource, type SourcePlan, type SourcePlanOptions } from "./plan.ts";
 import { ANSWER_TOKENS, contextFor, estimateTokens, partPrompt, summaryPrompt } from "./prompts.ts";
 import type { BUILTIN, Model } from "./providers.ts";
@@ -39,7 +39,7 @@ export interface ReviewState {
 /** The parts of an earlier run of the same review. */
 export interface EarlierRun {
   hashes: readonly string[];
-  parts: readonly ReportPart[];
+  parts: readonly Pick<ReportPart, "number" | "status" | "review" | "usage" | "stopReason">[];
 }
 
 /** What {@linkcode review} needs. */
@@ -53,7 +53,7 @@ export interface ReviewOptions {
   /** The prompts; awaited after the patch has been read. */
   templates: Promise<Templates>;
   /** Environment for proxies and certificates. */
-  env: Variables;
+  env: Env;
   /** Parts asked about at once. @default 1 */
   jobs?: number;
   /** Milliseconds that the model may be silent. */

@@ -127,7 +127,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: "OCTAVO_FORMAT",
     file: "user",
     kind: { type: "choice", choices: FORMATS },
-    help: "what stdout is: markdown, json, jsonl (default: markdown)",
+    help: "what stdout is (default: markdown)",
   },
   {
     key: "failOn",
@@ -135,7 +135,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: "OCTAVO_FAIL_ON",
     file: "repository",
     kind: { type: "choice", choices: SEVERITIES },
-    help: "exit 1 on a grounded finding at or above bug, risk or nit",
+    help: "exit 1 on a grounded finding this bad or worse",
   },
   {
     key: "requireCoverage",
@@ -191,7 +191,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: "OCTAVO_COLOR",
     file: "user",
     kind: { type: "choice", choices: ["auto", "always", "never"] },
-    help: "colours: auto, always, never (default: auto)",
+    help: "colours (default: auto)",
   },
   {
     key: "githubToken",

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { RepositoryError, UsageError } from "./errors.ts";
+import { lstat, open, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { GitError, RepositoryError, UsageError } from "./errors.ts";
 import {
   branchPatch,
   commitPatch,
   type GitPatch,
   openRepository,
   rangePatch,
+  readBlob,
   type Repository,
   stagedPatch,
   treePatch,
@@ -30,7 +30,7 @@ export type SourceRequest =
   | { kind: "branch"; base?: string }
   | { kind: "commit"; rev?: string }
   /** Full hashes. `kind` is that of the review it was first made for. */
-  | { kind: "branch" | "commit"; range: { base: string; head: string; threeDots: boolean } }
+  | { kind: "branch" | "commit"; range: { base: string; head: string } }
   | { kind: "pr"; reference?: string }
   /** A file, or `-` for standard input. */
   | { kind: "diff"; file: string };
@@ -56,6 +56,10 @@ export interface Source {
   hidden: Promise<ReadonlySet<string>>;
   /** How to make the same patch again. */
   again: SourceRequest;
+  /** Text of the repository's `.octavo.json` on the side that may be trusted with it, if there is one. */
+  settings: Promise<string | undefined>;
+  /** What only one review at a time may be about: the repository's git folder, or `""` outside any. */
+  lockKey: string;
 }
 
 /** What a source may need of the world. */
@@ -71,6 +75,12 @@ export interface SourceContext {
   /** Lets the user pick one of several pull requests; without it they are listed in the error. */
   pick?: (pulls: { label: string; value: string }[]) => Promise<string>;
 }
+
+/** A repository's own settings. */
+const SETTINGS_FILE = ".octavo.json";
+
+/** Bytes of an `.octavo.json` beyond which it is not read. */
+const MAX_SETTINGS_BYTES = 100_000;
 
 const NOTHING = { attributes: Promise.resolve(new Map<string, string>()), hidden: Promise.resolve(new Set<string>()) };
 
@@ -106,5 +116,93 @@ function gitPatch(
       return branchPatch(repository, request.base === undefined ? {} : { base: request.base });
     case "commit":
       return commitPatch(repository, request.rev === undefined ? {} : { rev: request.rev });
+  }
+}
+
+function fromGit(
+  request: Exclude<SourceRequest, { kind: "pr" | "diff" }>,
+  repository: Repository,
+  patch: GitPatch,
+): Source {
+  const { base, head } = patch;
+  const isRange = request.kind === "branch" || request.kind === "commit";
+  return {
+    kind: request.kind,
+    title: patch.title,
+    description: patch.description,
+    ...(base === undefined ? {} : { base }),
+    ...(head === undefined ? {} : { head }),
+    repository: repository.root,
+    chunks: patch.chunks,
+    notices: patch.notices,
+    attributes: patch.attributes,
+    hidden: patch.hidden,
+    again: isRange && base !== undefined && head !== undefined
+      ? { kind: request.kind, range: { base, head } }
+      : request,
+    settings: isRange ? settingsAt(repository, base) : settingsInTree(repository),
+    lockKey: repository.gitDir,
+  };
+}
+
+/** `.octavo.json` of the base side: a change cannot set the rules of its own review. */
+async function settingsAt(repository: Repository, base: string | undefined): Promise<string | undefined> {
+  return base === undefined ? undefined : await readBlob(repository, base, SETTINGS_FILE, MAX_SETTINGS_BYTES);
+}
+
+/** `.octavo.json` of the working tree: a regular file, which a link may not stand for. */
+async function settingsInTree({ root, bare }: Repository): Promise<string | undefined> {
+  if (bare) return undefined;
+  const file = join(root, SETTINGS_FILE);
+  const found = await lstat(file).catch(() => undefined); // not there, or not to be seen: no settings
+  if (!found?.isFile() || found.size > MAX_SETTINGS_BYTES) return undefined;
+  return await readFile(file, "utf8");
+}
+
+/** A patch from a file or from standard input. */
+async function patchFile(file: string, context: SourceContext): Promise<Source> {
+  if (file === "") {
+    throw new UsageError("octavo diff needs a file, or a patch on standard input", {
+      hint: "git diff | octavo diff -",
+    });
+  }
+  return {
+    kind: "diff",
+    title: file === "-" ? "patch on standard input" : `patch ${file}`,
+    description: "",
+    ...await place(context),
+    chunks: file === "-" ? context.stdin() : await openFile(resolve(context.dir, file), file),
+    notices: [],
+    ...NOTHING,
+    again: { kind: "diff", file: file === "-" ? file : resolve(context.dir, file) },
+    settings: Promise.resolve(undefined),
+  };
+}
+
+async function openFile(path: string, name: string): Promise<AsyncIterable<Uint8Array>> {
+  try {
+    const handle = await open(path);
+    if ((await handle.stat()).isDirectory()) {
+      await handle.close();
+      throw new UsageError(`"${name}" is a folder, not a patch`, { hint: "octavo -C DIR reviews a repository" });
+    }
+    return handle.createReadStream();
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot read "${name}"`, {
+      cause: error,
+      hint: error instanceof Error ? error.message : undefined,
+    });
+  }
+}
+
+/** The repository one is in, for a source that does not need one. */
+async function place({ dir, env, signal }: SourceContext): Promise<{ repository?: string; lockKey: string }> {
+  try {
+    const { root, gitDir } = await openRepository(dir, env, signal);
+    return { repository: root, lockKey: gitDir };
+  } catch (error) {
+    if (error instanceof RepositoryError || error instanceof GitError) return { lockKey: "" };
+    throw error;
   }
 }

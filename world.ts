@@ -5,6 +5,7 @@
  */
 
 import process from "node:process";
+import { visible } from "./text.ts";
 
 /** A stream that is written to. */
 export interface Output {
@@ -29,10 +30,18 @@ export interface World {
   now(): number;
   /** Calls back on SIGINT and SIGTERM until the returned function is called, and when stdout's reader goes away. */
   onStop(listener: (reason: StopReason) => void): () => void;
+  /** Ends the process at once, whatever is unfinished. */
+  exit(code: number): void;
 }
 
 /** Why octavo is to stop. */
 export type StopReason = "SIGINT" | "SIGTERM" | "closed pipe";
+
+/** Prints a line on stderr, whatever is in it. */
+export async function say({ stderr }: Pick<World, "stderr">, message: string): Promise<void> {
+  // GitHub Actions takes a line that begins with :: for a command, on stderr as well.
+  await stderr.write(`octavo: ${visible(message).replace(/^(\s*)::/gm, "$1: :")}\n`);
+}
 
 /** The world of this process. */
 export function processWorld(): World {
@@ -50,6 +59,7 @@ export function processWorld(): World {
       read: () => process.stdin,
     },
     now: Date.now,
+    exit: (code) => process.exit(code),
     onStop(listener) {
       const stops = (["SIGINT", "SIGTERM"] as const).map((signal) => {
         const stop = () => listener(signal);

@@ -1,0 +1,153 @@
+/**
+ * The commands about saved reviews: `log`, `show`, `rm`.
+ *
+ * @module
+ */
+
+import { type Context, notice } from "./command.ts";
+import {
+  type Conversation,
+  conversationsDir,
+  listConversations,
+  loadConversation,
+  newestConversation,
+  removeConversation,
+} from "./conversation.ts";
+import { EXIT, GitError, RepositoryError, UsageError } from "./errors.ts";
+import { clip, displayWidth, visible } from "./text.ts";
+
+/** `octavo log`, `octavo show`, `octavo rm`. */
+export async function conversationCommand(context: Context): Promise<number> {
+  switch (context.words.command.name) {
+    case "log":
+      return await log(context);
+    case "show":
+      return await show(context);
+    case "rm":
+      return await remove(context);
+    default:
+      throw new UsageError(`"octavo ${context.words.command.name}" is not built yet`);
+  }
+}
+
+/**
+ * The conversation with an id, else the newest of the repository one is in.
+ *
+ * @throws {UsageError} if there is none.
+ */
+export async function findConversation(context: Context, id: string | undefined): Promise<Conversation> {
+  const dir = conversationsDir(context.world.env);
+  if (id !== undefined) return await loadConversation(dir, id);
+  const repository = await repositoryRoot(context);
+  const { conversation, broken } = await newestConversation(dir, repository);
+  for (const { message } of broken) await notice(context, message);
+  if (conversation) return conversation;
+  throw new UsageError(
+    repository === undefined ? "No review is saved outside any repository" : `No review of "${repository}" is saved`,
+    { hint: "octavo log --all lists the saved ones of every repository" },
+  );
+}
+
+async function repositoryRoot({ dir, world }: Context): Promise<string | undefined> {
+  const { openRepository } = await import("./git.ts");
+  try {
+    return (await openRepository(dir, world.env)).root;
+  } catch (error) {
+    if (error instanceof RepositoryError || error instanceof GitError) return undefined;
+    throw error;
+  }
+}
+
+async function log(context: Context): Promise<number> {
+  const { words: { flags }, world } = context;
+  const repository = flags.all ? undefined : await repositoryRoot(context);
+  const { conversations, broken } = await listConversations(conversationsDir(world.env), {
+    where: (conversation) => flags.all === true || conversation.repository === repository,
+  });
+  for (const { message } of broken) await notice(context, message);
+  if (flags.json) await world.stdout.write(`${JSON.stringify(conversations.map(describe), undefined, 2)}\n`);
+  else if (conversations.length === 0) await notice(context, "no review is saved here; octavo log --all lists all");
+  else await world.stdout.write(logTable(conversations.map(describe), flags.all === true, world.stdout));
+  return EXIT.ok;
+}
+
+/** A row of the log. */
+interface Row {
+  id: string;
+  createdAt: string;
+  repository: string | null;
+  title: string;
+  status: string;
+  parts: number;
+  done: number;
+  findings: number;
+}
+
+function describe({ id, createdAt, repository, title, review }: Conversation): Row {
+  const parts = review?.parts ?? [];
+  const done = parts.filter(({ status }) => status === "done").length;
+  const complete = done === parts.length && (parts.length < 2 || review?.summary?.status === "done");
+  return {
+    id,
+    createdAt,
+    repository: repository ?? null,
+    title,
+    status: complete ? "complete" : "incomplete",
+    parts: parts.length,
+    done,
+    findings: review?.findings?.length ?? 0,
+  };
+}
+
+function logTable(rows: readonly Row[], all: boolean, { isTerminal, columns }: Context["world"]["stdout"]): string {
+  const cells = rows.map(({ id, createdAt, repository, title, status, parts, done, findings }) => [
+    id,
+    createdAt.slice(0, 16).replace("T", " "),
+    status === "complete" ? `${parts} part${parts === 1 ? "" : "s"}` : `${done} of ${parts} parts`,
+    `${findings} finding${findings === 1 ? "" : "s"}`,
+    ...(all ? [visible(repository ?? "-")] : []),
+    visible(title).replaceAll("\n", " "),
+  ]);
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column]!))));
+  return cells.map((row) => {
+    const line = row.map((cell, column) => cell + " ".repeat(widths[column]! - displayWidth(cell))).join("  ")
+      .trimEnd();
+    return `${isTerminal ? clip(line, columns) : line}\n`;
+  }).join("");
+}
+
+async function show(context: Context): Promise<number> {
+  const { words: { words, flags }, world, config } = context;
+  const conversation = await findConversation(context, words[0]);
+  if (flags.json) {
+    await world.stdout.write(`${JSON.stringify(conversation, undefined, 2)}\n`);
+    return EXIT.ok;
+  }
+  const { showMarkdown } = await import("./terminal.ts");
+  await showMarkdown(world, config.options, conversationText(conversation));
+  return EXIT.ok;
+}
+
+/** A whole conversation as Markdown. */
+function conversationText({ messages, review }: Conversation): string {
+  const headings = new Map<number, string>();
+  review?.parts.forEach(({ message, status }, index) => {
+    const ending = status === "done" ? "" : ` (${status})`;
+    if (message !== undefined) headings.set(message, `# Part ${index + 1} of ${review.parts.length}${ending}`);
+  });
+  if (review?.summary?.message !== undefined) headings.set(review.summary.message, "# Summing up");
+  return messages.map(({ role, content }, index) => {
+    if (index === 0) return content.trim();
+    return `${headings.get(index) ?? (role === "user" ? "# Question" : "# Answer")}\n\n${content.trim()}`;
+  }).join("\n\n") + "\n";
+}
+
+async function remove(context: Context): Promise<number> {
+  const { words: { words }, world } = context;
+  if (words.length === 0) throw new UsageError("octavo rm needs the id of a review", { hint: "octavo log lists them" });
+  for (const id of words) {
+    const removed = await removeConversation(conversationsDir(world.env), id);
+    await notice(context, `removed ${removed}`);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,127 @@
+/**
+ * Events to a person: the review on stdout, everything else on stderr.
+ *
+ * @module
+ */
+
+import { randomUUID } from "node:crypto";
+import { createMarkdown, type Markdown } from "./markdown.ts";
+import type { ReviewEvent } from "./report.ts";
+import { createFormatter } from "./reports.ts";
+import { type Output, say, type World } from "./world.ts";
+
+/** Settings of what is shown. */
+export interface TerminalOptions {
+  format: "markdown" | "json" | "jsonl";
+  color: "auto" | "always" | "never";
+  quiet: boolean;
+}
+
+/** Shows a review. */
+export interface Terminal {
+  show(event: ReviewEvent): Promise<void>;
+  /** Ends what is unfinished on the screen. */
+  close(): Promise<void>;
+}
+
+/**
+ * Whether to write colours to a stream: as asked, else by `NO_COLOR` (no-color.org), `FORCE_COLOR`, `TERM=dumb`, and
+ * whether it is a terminal.
+ */
+export function usesColor(
+  color: TerminalOptions["color"],
+  env: World["env"],
+  stream: Pick<Output, "isTerminal">,
+): boolean {
+  if (color !== "auto") return color === "always";
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0") return true;
+  return stream.isTerminal && env.TERM !== "dumb";
+}
+
+/** Shows a review on the streams of a world. */
+export function createTerminal(world: World, options: TerminalOptions): Terminal {
+  const { stdout } = world;
+  const formatter = createFormatter(options.format);
+  const output = options.format === "markdown" ? createMarkdownOutput(world, options) : undefined;
+  return {
+    async show(event) {
+      const line = options.quiet ? undefined : sideLine(event);
+      if (line !== undefined) await say(world, line);
+      const text = formatter(event);
+      if (text !== "") await (output ?? stdout).write(text);
+    },
+    async close() {
+      await output?.end();
+    },
+  };
+}
+
+/** Markdown on its way to stdout. */
+export interface MarkdownOutput {
+  /** Takes the next piece, however it is cut. */
+  write(text: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Markdown onto stdout: laid out on a terminal, as it is in a pipe, without effect on GitHub Actions. */
+export function createMarkdownOutput(world: World, options: Pick<TerminalOptions, "color">): MarkdownOutput {
+  const { stdout, env } = world;
+  const layout = layoutOf(world, options);
+  const guard = env.GITHUB_ACTIONS === "true" ? commandGuard() : undefined;
+  return {
+    write: (text) => stdout.write((guard?.begin() ?? "") + (layout ? layout.write(text) : text)),
+    end: () => stdout.write((layout?.end() ?? "") + (guard?.end() ?? "")),
+  };
+}
+
+/** Shows a whole text. */
+export async function showMarkdown(world: World, options: Pick<TerminalOptions, "color">, text: string): Promise<void> {
+  const output = createMarkdownOutput(world, options);
+  await output.write(text);
+  await output.end();
+}
+
+/** Markdown is laid out for a terminal, and left as it is for a pipe. */
+function layoutOf({ stdout, env }: World, { color }: Pick<TerminalOptions, "color">): Markdown | undefined {
+  const styled = usesColor(color, env, stdout);
+  return stdout.isTerminal || styled ? createMarkdown({ columns: () => stdout.columns, color: styled }) : undefined;
+}
+
+/**
+ * Keeps GitHub Actions from reading a model's text as workflow commands
+ * (GitHub Actions, "Workflow commands", stopping and starting).
+ */
+function commandGuard() {
+  const token = randomUUID();
+  let open = false;
+  return {
+    begin() {
+      if (open) return "";
+      open = true;
+      return `::stop-commands::${token}\n`;
+    },
+    end: () => open ? `\n::${token}::\n` : "",
+  };
+}
+
+/** What an event says beside the review, in one line. */
+function sideLine(event: ReviewEvent): string | undefined {
+  switch (event.type) {
+    case "source":
+      return event.description === "" ? event.title : `${event.title}: ${event.description}`;
+    case "notice":
+      return event.message;
+    case "plan":
+      if (event.parts.length === 0 || event.host === undefined) return undefined;
+      return `sending ${
+        event.parts.length === 1 ? "1 part" : `${event.parts.length} parts`
+      } to ${event.host} (${event.model})`;
+    case "waiting":
+      return `${event.reason}: trying again in ${Math.ceil(event.milliseconds / 1_000)} s`;
+    case "saved":
+      return `saved as ${event.conversation}`;
+    default:
+      return undefined;
+  }
+}

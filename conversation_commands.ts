@@ -13,7 +13,7 @@ import {
   newestConversation,
   removeConversation,
 } from "./conversation.ts";
-import { EXIT, GitError, RepositoryError, UsageError } from "./errors.ts";
+import { EXIT, UsageError } from "./errors.ts";
 import { clip, displayWidth, visible } from "./text.ts";
 
 /** `octavo log`, `octavo show`, `octavo rm`. */
@@ -49,13 +49,8 @@ export async function findConversation(context: Context, id: string | undefined)
 }
 
 async function repositoryRoot({ dir, world }: Context): Promise<string | undefined> {
-  const { openRepository } = await import("./git.ts");
-  try {
-    return (await openRepository(dir, world.env)).root;
-  } catch (error) {
-    if (error instanceof RepositoryError || error instanceof GitError) return undefined;
-    throw error;
-  }
+  const { repositoryOf } = await import("./source.ts");
+  return (await repositoryOf({ dir, env: world.env }))?.root;
 }
 
 async function log(context: Context): Promise<number> {

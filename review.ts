@@ -82,10 +82,13 @@ export interface ReviewOptions {
 export async function* review(options: ReviewOptions): AsyncGenerator<ReviewEvent> {
   const { source, model, plan: planOptions, planOnly, signal } = options;
   yield sourceEvent(source);
+  const said = source.notices.length;
   for (const message of source.notices) yield { type: "notice", level: "info", message };
   const checksOnly = model === "builtin";
   const planned = await planSource(source, { ...planOptions, checksOnly });
   signal?.throwIfAborted();
+  // Some are known only when the patch has been read.
+  for (const message of source.notices.slice(said)) yield { type: "notice", level: "warning", message };
   const prompts = checksOnly ? new Map<number, string>() : renderPrompts(planned, source, await options.templates);
   const report = startReport(source, planned, model);
   yield planEvent(report, planned.plan, model, prompts);

@@ -6,7 +6,7 @@
 
 import { lstat, open, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { GitError, RepositoryError, UsageError } from "./errors.ts";
+import { UsageError } from "./errors.ts";
 import {
   branchPatch,
   commitPatch,
@@ -18,71 +18,15 @@ import {
   stagedPatch,
   treePatch,
 } from "./git.ts";
-import type { Env } from "./process.ts";
+import { repositoryOf, type Source, type SourceContext, type SourceRequest } from "./source.ts";
 
-/** What a change comes from. */
-export type SourceKind = "tree" | "staged" | "branch" | "commit" | "pr" | "diff";
-
-/** What was asked for: the words of a command, or those of an earlier review with everything in them resolved. */
-export type SourceRequest =
-  | { kind: "tree"; untracked?: boolean }
-  | { kind: "staged" }
-  | { kind: "branch"; base?: string }
-  | { kind: "commit"; rev?: string }
-  /** Full hashes. `kind` is that of the review it was first made for. */
-  | { kind: "branch" | "commit"; range: { base: string; head: string } }
-  | { kind: "pr"; reference?: string }
-  /** A file, or `-` for standard input. */
-  | { kind: "diff"; file: string };
-
-/** A change, ready to be read. */
-export interface Source {
-  kind: SourceKind;
-  title: string;
-  /** The resolved range, to print. */
-  description: string;
-  /** Full hashes, where there are any. */
-  base?: string;
-  head?: string;
-  /** Real path of the root of the repository one is in. */
-  repository?: string;
-  /** The patch; throws what its origin throws. */
-  chunks: AsyncIterable<Uint8Array>;
-  /** What the reader should know of the source, one sentence each. */
-  notices: string[];
-  /** Reasons from `.gitattributes` why files are noise, by path. */
-  attributes: Promise<ReadonlyMap<string, string>>;
-  /** Files that attributes would hide as binary: their text diff stands at the end of `chunks`. */
-  hidden: Promise<ReadonlySet<string>>;
-  /** How to make the same patch again. */
-  again: SourceRequest;
-  /** Text of the repository's `.octavo.json` on the side that may be trusted with it, if there is one. */
-  settings: Promise<string | undefined>;
-  /** What only one review at a time may be about: the repository's git folder, or `""` outside any. */
-  lockKey: string;
-}
-
-/** What a source may need of the world. */
-export interface SourceContext {
-  /** Folder that the command runs in. */
-  dir: string;
-  env: Env;
-  signal?: AbortSignal;
-  /** Standard input; used only when asked for. */
-  stdin: () => AsyncIterable<Uint8Array>;
-  /** The user's GitHub token, from octavo's own settings. */
-  githubToken?: string | undefined;
-  /** Lets the user pick one of several pull requests; without it they are listed in the error. */
-  pick?: (pulls: { label: string; value: string }[]) => Promise<string>;
-}
+export type { Source, SourceContext, SourceKind, SourceRequest } from "./source.ts";
 
 /** A repository's own settings. */
 const SETTINGS_FILE = ".octavo.json";
 
 /** Bytes of an `.octavo.json` beyond which it is not read. */
 const MAX_SETTINGS_BYTES = 100_000;
-
-const NOTHING = { attributes: Promise.resolve(new Map<string, string>()), hidden: Promise.resolve(new Set<string>()) };
 
 /**
  * Opens a source.
@@ -94,7 +38,7 @@ export async function openSource(request: SourceRequest, context: SourceContext)
     case "diff":
       return await patchFile(request.file, context);
     case "pr":
-      return await (await import("./pulls.ts")).openPull(request.reference, context);
+      return await (await import("./pull_source.ts")).openPull(request.reference, context);
     default: {
       const repository = await openRepository(context.dir, context.env, context.signal);
       return fromGit(request, repository, await gitPatch(request, repository));
@@ -166,14 +110,17 @@ async function patchFile(file: string, context: SourceContext): Promise<Source> 
       hint: "git diff | octavo diff -",
     });
   }
+  const place = await repositoryOf(context);
   return {
     kind: "diff",
     title: file === "-" ? "patch on standard input" : `patch ${file}`,
     description: "",
-    ...await place(context),
+    ...(place === undefined ? {} : { repository: place.root }),
+    lockKey: place?.gitDir ?? "",
     chunks: file === "-" ? context.stdin() : await openFile(resolve(context.dir, file), file),
     notices: [],
-    ...NOTHING,
+    attributes: Promise.resolve(new Map()),
+    hidden: Promise.resolve(new Set()),
     again: { kind: "diff", file: file === "-" ? file : resolve(context.dir, file) },
     settings: Promise.resolve(undefined),
   };
@@ -193,16 +140,5 @@ async function openFile(path: string, name: string): Promise<AsyncIterable<Uint8
       cause: error,
       hint: error instanceof Error ? error.message : undefined,
     });
-  }
-}
-
-/** The repository one is in, for a source that does not need one. */
-async function place({ dir, env, signal }: SourceContext): Promise<{ repository?: string; lockKey: string }> {
-  try {
-    const { root, gitDir } = await openRepository(dir, env, signal);
-    return { repository: root, lockKey: gitDir };
-  } catch (error) {
-    if (error instanceof RepositoryError || error instanceof GitError) return { lockKey: "" };
-    throw error;
   }
 }

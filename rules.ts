@@ -1,0 +1,497 @@
+/**
+ * The rules of the built-in checks, as data: what each looks for in the added lines, in which files, and why it matters.
+ * A rule says only what is certain; what may be meant is left alone.
+ *
+ * @module
+ */
+
+import type { Severity } from "./finding.ts";
+import { baseName, type Language, type LineParts } from "./source_text.ts";
+
+/** A rule, as it is listed. */
+export interface Rule {
+  /** Stable, kebab-case. */
+  id: string;
+  /** How bad what it finds is. */
+  severity: Severity;
+  /** Why it matters: one sentence. */
+  why: string;
+  /** The kinds of files it looks at. */
+  files: string;
+  /** Whether `octavo-ignore` can silence it: not where a secret is at stake. @default true */
+  ignorable?: false;
+}
+
+/** What a rule may ask of a file. */
+export interface FileFacts {
+  /** Its path in the repository. */
+  path: string;
+  /** By its name. */
+  language: Language;
+  /** It is a test, or what tests and examples use. */
+  test: boolean;
+}
+
+/** A line of the new side, as a rule sees it. */
+export interface CheckedLine {
+  /** The line without its marker. */
+  text: string;
+  /** Whether it is an addition. */
+  added: boolean;
+  /** Its code and its comment; `undefined` where they cannot be told apart. */
+  parts: LineParts | undefined;
+  /** The line so many below, or above if negative, if the hunk shows it. */
+  near(offset: number): CheckedLine | undefined;
+}
+
+/** A rule on added lines. */
+export interface LineRule extends Rule {
+  /** The title of its findings. */
+  title: string;
+  /** Source of a regular expression without which no line is worth a look; all of them are joined to one. */
+  hint: string;
+  /** Whether it looks at a file at all. */
+  applies(file: FileFacts): boolean;
+  /** Whether a line that has the hint is a finding. */
+  test(line: CheckedLine, file: FileFacts): boolean;
+}
+
+const PROSE: readonly Language[] = ["prose"];
+const CODE: readonly Language[] = [
+  "javascript",
+  "python",
+  "ruby",
+  "php",
+  "go",
+  "rust",
+  "java",
+  "csharp",
+  "c",
+  "swift",
+  "dart",
+  "elixir",
+  "perl",
+  "r",
+  "shell",
+  "powershell",
+];
+
+const isCode = ({ language }: FileFacts) => CODE.includes(language);
+
+/** The code of a line, or nothing where it cannot be told from strings. */
+const code = ({ parts }: CheckedLine): string => parts?.code ?? "";
+const comment = ({ parts }: CheckedLine): string => parts?.comment.trim() ?? "";
+
+/** Whether somebody wrote a reason: a comment on the line or above it. */
+function isExplained(line: CheckedLine): boolean {
+  const above = line.near(-1);
+  return comment(line) !== "" ||
+    (above !== undefined && above.parts !== undefined && comment(above) !== "" && code(above).trim() === "");
+}
+
+/** Whether a condition near above speaks of the same thing: what is switched by an option is no accident. */
+function isSwitched(line: CheckedLine, words: RegExp): boolean {
+  for (let offset = 0; offset >= -4; offset--) {
+    const near = line.near(offset);
+    if (
+      near && /\b(?:if|elif|elsif|unless|when|case|switch|else)\b|\?|&&|\|\|/.test(near.text) && words.test(near.text)
+    ) return true;
+  }
+  return false;
+}
+
+const conflictMarker: LineRule = {
+  id: "conflict-marker",
+  severity: "bug",
+  title: "Conflict marker left in",
+  why: "A merge was committed unresolved: both versions are in the file.",
+  files: "all but prose and tests",
+  hint: "^(?:<{7}|>{7}|\\|{7}) \\S",
+  applies: ({ language, test }) => !PROSE.includes(language) && !test,
+  test: ({ text }) => /^(?:<{7}|>{7}|\|{7}) \S/.test(text),
+};
+
+const bidiControl: LineRule = {
+  id: "bidi-control",
+  severity: "bug",
+  title: "Bidirectional control character in code",
+  why: "It changes the order in which code is shown, so that what is read is not what runs (CVE-2021-42574).",
+  files: "source code",
+  hint: "[\\u202a-\\u202e\\u2066-\\u2069]",
+  applies: isCode,
+  test: ({ text }) => /[\u202a-\u202e\u2066-\u2069]/.test(text),
+};
+
+// Zero-width space, word joiner, a byte order mark inside, Hangul fillers, tag characters; not what emoji are joined with.
+const INVISIBLE = "[\\u200b\\u2060-\\u2064\\ufeff\\u115f\\u1160\\u3164\\uffa0\\u180e\\u00ad]|\\udb40[\\udc00-\\udc7f]";
+const invisible = new RegExp(INVISIBLE);
+
+const invisibleCharacter: LineRule = {
+  id: "invisible-character",
+  severity: "bug",
+  title: "Invisible character in code",
+  why: "Outside of strings it makes a name that looks like another one, or code that does not compile.",
+  files: "source code",
+  hint: INVISIBLE,
+  applies: isCode,
+  test: (line) => invisible.test(code(line).replace(/^\ufeff/, "")),
+};
+
+const TEST_CALLS = "describe|it|test|suite|context|specify|bench|scenario|feature|fixture";
+
+const focusedTest: LineRule = {
+  id: "focused-test",
+  severity: "bug",
+  title: "Focused test",
+  why: "While it is there, no other test of its file or run is executed.",
+  files: "tests in JavaScript, Ruby and Go",
+  hint: "\\.only\\b|\\b[fF](?:it|It|describe|Describe|context|Context)\\b|\\bsolo_test\\b",
+  applies: ({ language }) => ["javascript", "ruby", "go", "dart"].includes(language),
+  test: (line, file) => {
+    const text = code(line);
+    if (file.language === "javascript") {
+      return new RegExp(`^\\s*(?:${TEST_CALLS})(?:\\.(?!only\\b)\\w+)*\\.only\\s*(?:\\(|\\.each\\b|\`|\\.\\w+\\s*\\()`)
+        .test(text) ||
+        (file.test && /^\s*f(?:it|describe|context)\s*\(\s*["'`]/.test(text));
+    }
+    if (!file.test) return false;
+    if (file.language === "ruby") return /^\s*f(?:it|describe|context)\s+["']/.test(text);
+    if (file.language === "dart") return /^\s*solo_(?:test|group)\s*\(/.test(text);
+    return /^\s*(?:var _ = )?F(?:It|Describe|Context|Entry|DescribeTable)\s*\(\s*"/.test(text);
+  },
+};
+
+const skippedTest: LineRule = {
+  id: "skipped-test",
+  severity: "risk",
+  title: "Test skipped without a reason",
+  why: "It no longer shows whether what it covers works, and nothing says when it will again.",
+  files: "tests in JavaScript, Python, Java, Kotlin, C# and Rust",
+  hint:
+    "\\.skip\\b|\\bx(?:it|describe|context|test)\\b|@Disabled\\b|@Ignore\\b|mark\\.skip\\b|unittest\\.skip\\b|\\[Ignore\\]|#\\[ignore\\]",
+  applies: ({ language }) => ["javascript", "python", "java", "csharp", "rust"].includes(language),
+  test: (line, { language, test }) => {
+    const text = code(line);
+    if (isExplained(line)) return false;
+    switch (language) {
+      case "javascript":
+        return new RegExp(`^\\s*(?:${TEST_CALLS})\\.skip\\s*\\(\\s*["'\`]`).test(text) ||
+          (test && /^\s*x(?:it|describe|context|test)\s*\(\s*["'`]/.test(text));
+      case "python":
+        return test && /^\s*@(?:pytest\.mark\.skip|unittest\.skip)\s*(?:\(\s*\))?\s*$/.test(text);
+      case "java":
+        return test && /^\s*@(?:Disabled|Ignore)\s*(?:\(\s*\))?\s*$/.test(text);
+      case "csharp":
+        return test && /^\s*\[Ignore\]\s*$/.test(text);
+      default:
+        return /^\s*#\[ignore\]\s*$/.test(text);
+    }
+  },
+};
+
+const DEBUGGERS: { readonly [L in Language]?: RegExp } = {
+  javascript: /^\s*debugger\s*;?\s*$/,
+  python: /^\s*(?:breakpoint\(\s*\)|(?:import\s+i?pdb\s*;\s*)?i?pu?db\.set_trace\(\s*\))\s*$/,
+  ruby: /^\s*(?:binding\.(?:pry|irb|remote_pry)|byebug|debugger)\s*$/,
+  php: /^\s*(?:xdebug_break\(\s*\)|dd\(.*\)|eval\(\\Psy\\sh\(\)\))\s*;\s*$/,
+  go: /^\s*runtime\.Breakpoint\(\)\s*$/,
+  rust: /(?<![\w!:])dbg!\s*[([{]/,
+  csharp: /^\s*(?:System\.Diagnostics\.)?Debugger\.(?:Break|Launch)\(\s*\)\s*;\s*$/,
+  dart: /^\s*debugger\(\s*\)\s*;\s*$/,
+  elixir: /^\s*(?:require IEx\s*;\s*)?IEx\.pry\(?\)?\s*$/,
+  perl: /^\s*\$DB::single\s*=\s*1\s*;\s*$/,
+  r: /^\s*browser\(\s*\)\s*$/,
+};
+
+const debuggerStatement: LineRule = {
+  id: "debugger",
+  severity: "bug",
+  title: "Debugger statement left in",
+  why: "It stops the program, or prints what only its author wanted to see.",
+  files: "source code",
+  hint:
+    "\\bdebugger\\b|\\bbreakpoint\\(|\\.set_trace\\(|binding\\.(?:pry|irb|remote_pry)|\\bbyebug\\b|\\bxdebug_break\\b|\\bdd\\(|" +
+    "Psy.sh|runtime\\.Breakpoint|\\bdbg!|Debugger\\.(?:Break|Launch)|IEx\\.pry|DB::single|\\bbrowser\\(\\s*\\)",
+  applies: ({ language }) => DEBUGGERS[language] !== undefined,
+  test: (line, { language }) => {
+    if (isSwitched(line, /debug|trace|verbose|inspect/i)) return false;
+    return DEBUGGERS[language]?.test(code(line)) === true;
+  },
+};
+
+const privateKey: LineRule = {
+  id: "private-key",
+  severity: "bug",
+  title: "Private key",
+  why: "Whoever can read the repository, now or later, has it: revoke it and take it out of the history.",
+  files: "all but tests",
+  ignorable: false,
+  hint: "-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY",
+  applies: ({ test }) => !test,
+  test: (line) => {
+    const behind = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(.*)$/.exec(line.text)?.[1];
+    if (behind === undefined) return false;
+    const body = behind.replace(/\\[nr]/g, "");
+    if (KEY_BODY.test(body)) return true;
+    // Headers such as "Proc-Type: 4,ENCRYPTED" and an empty line may come before the body.
+    return [1, 2, 3, 4].some((offset) => KEY_BODY.test(line.near(offset)?.text.trim().replace(/^["'+\s]+/, "") ?? ""));
+  },
+};
+
+const KEY_BODY = /^\s*[A-Za-z0-9+/=]{40,}/;
+
+const INSECURE = /insecure|verif|skip|tls|ssl|self.?signed|cert|dev|local|debug|unsafe|strict/i;
+
+const CURL_OFF =
+  /\bcurl\s(?:.*\s)?(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?=\s)|\bwget\s(?:.*\s)?--no-check-certificate\b|\bGIT_SSL_NO_VERIFY=(?:1|true)\b|\bhttp\.sslVerify(?:=|\s+)false\b/;
+/** Node's switch, which is a name in code and a string in `process.env["…"]`. */
+const NODE_TLS = /\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0["']?\s*(?:[;,\s]|$)/;
+
+/** What switches the check of certificates off, by language; each is a literal, never an option. */
+const TLS_OFF: { readonly [L in Language]?: RegExp } = {
+  javascript: /\brejectUnauthorized\s*:\s*false\b/,
+  python:
+    /\b(?:requests|httpx)\.\w+\(.*\bverify\s*=\s*False\b|\bsession\.verify\s*=\s*False\b|\bssl\._create_unverified_context\b|\b(?:verify_mode|cert_reqs)\s*=\s*ssl\.CERT_NONE\b|\bcheck_hostname\s*=\s*False\b/,
+  ruby: /=\s*OpenSSL::SSL::VERIFY_NONE\b|\bverify_mode:\s*OpenSSL::SSL::VERIFY_NONE\b/,
+  php: /\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\b\s*(?:,|=>)\s*(?:false|0)\b/i,
+  go: /\bInsecureSkipVerify\s*[:=]\s*true\b/,
+  rust: /\.danger_accept_invalid_(?:certs|hostnames)\(\s*true\s*\)/,
+  shell: CURL_OFF,
+  config: CURL_OFF,
+  csharp:
+    /\bDangerousAcceptAnyServerCertificateValidator\b|\bServerCertificate(?:Custom)?ValidationCallback\s*\+?=.*=>\s*true\s*[;,]/,
+};
+
+const tlsOff: LineRule = {
+  id: "tls-off",
+  severity: "risk",
+  title: "Certificates are not checked",
+  why: "Whoever sits between the two ends can read and change what is sent.",
+  files: "source code but tests",
+  hint: "rejectUnauthorized|NODE_TLS_REJECT_UNAUTHORIZED|verify\\s*=\\s*False|_create_unverified_context|CERT_NONE|" +
+    "check_hostname|VERIFY_NONE|\\bcurl\\s|\\bwget\\s|GIT_SSL_NO_VERIFY|sslVerify|CURLOPT_SSL_VERIFY|InsecureSkipVerify|danger_accept_invalid|" +
+    "DangerousAcceptAny|ServerCertificate(?:Custom)?ValidationCallback",
+  applies: ({ language, test }) => !test && TLS_OFF[language] !== undefined,
+  test: (line, { language }) => {
+    if (/\blocalhost\b|\b127\.0\.0\.1\b|\[::1\]/.test(line.text)) return false;
+    const isOff = TLS_OFF[language]?.test(code(line)) === true ||
+      (NODE_TLS.test(line.text) && code(line).trim() !== "" && language !== "python");
+    return isOff && !isExplained(line) && !isSwitched(line, INSECURE);
+  },
+};
+
+const BEFORE_MERGE =
+  /\b(?:DO[ _]?NOT[ _](?:COMMIT|MERGE|SUBMIT|CHECK[ _]?IN)|NOCOMMIT|NOMERGE|DONOTCOMMIT|DONOTMERGE|DONOTSUBMIT|DON'?T COMMIT)\b|\b(?:TODO|FIXME|XXX|HACK)\b.{0,80}\b(?:before|prior to|until) (?:we |this |it |i )?(?:merg(?:e|ing|ed)|commit(?:ting)?|land(?:ing|s)?|push(?:ing)?)(?: this| the PR| to \w+)?\s*(?:[.!):,;*}"']|-|$)|\b(?:[Rr]emove|REMOVE|[Rr]evert|REVERT|[Uu]ndo|[Dd]elete) (?:(?:this|it|me|these|THIS|ME) )?(?:before|BEFORE|prior to) (?:merg(?:e|ing)|MERG(?:E|ING)|commit(?:ting)?|COMMIT(?:TING)?|land(?:ing)?|push(?:ing)?)\b/;
+
+const beforeMerge: LineRule = {
+  id: "before-merge",
+  severity: "bug",
+  title: "A comment says this must not be merged",
+  why: "Its author meant to take it out before now.",
+  files: "source code and configuration",
+  hint:
+    "NOT[ _](?:COMMIT|MERGE|SUBMIT|CHECK)|NOCOMMIT|NOMERGE|DONOT|T COMMIT|(?:TODO|FIXME|XXX|HACK)\\b.{0,80}\\b(?:before|prior|until)|" +
+    "(?:[Rr]emove|REMOVE|[Rr]evert|REVERT|[Uu]ndo|[Dd]elete) .{0,10}(?:before|BEFORE|prior)",
+  applies: ({ language }) => CODE.includes(language) || language === "config",
+  test: (line) => BEFORE_MERGE.test(comment(line)),
+};
+
+const EVALS: { readonly [L in Language]?: RegExp } = {
+  javascript: /(?<![\w.$#])eval\s*\(\s*(?!["']\s*["']\s*\)|`\s*`\s*\)|\))/,
+  python: /(?<![\w.])(?:eval|exec)\s*\(\s*(?![rbuf]*["']|\)|$)/,
+  php: /(?<![\w$>:\\])eval\s*\(\s*(?!["']\s*["']\s*\)|\))/,
+};
+
+const dynamicEval: LineRule = {
+  id: "eval",
+  severity: "risk",
+  title: "Code is made from a value and run",
+  why: "Whoever controls the value controls the program.",
+  files: "JavaScript, Python and PHP but tests",
+  hint: "\\b(?:eval|exec)\\s*\\(",
+  applies: ({ language, test }) => !test && EVALS[language] !== undefined,
+  test: (line, { language }) => {
+    const text = code(line);
+    return !/\b(?:def|function|async)\s+(?:eval|exec)\b/.test(text) && EVALS[language]?.test(text) === true &&
+      !isExplained(line);
+  },
+};
+
+const IGNORED_NAMES = /^(?:_+\w*|ignored?\w*|expected\w*|unused\w*|swallow\w*)$/i;
+
+const emptyCatch: LineRule = {
+  id: "empty-catch",
+  severity: "risk",
+  title: "Errors are swallowed",
+  why: "Whatever fails here fails in silence, also what nobody thought of.",
+  files: "source code but tests",
+  hint: "\\bcatch\\b|\\bexcept\\b",
+  applies: ({ language, test }) =>
+    !test && ["javascript", "java", "csharp", "php", "c", "dart", "python"].includes(language),
+  test: (line, { language }) => language === "python" ? isEmptyExcept(line) : isEmptyCatch(line),
+};
+
+function isEmptyCatch(line: CheckedLine): boolean {
+  const text = code(line);
+  const head = /\bcatch\s*(?:\(([^()]*)\))?\s*\{(.*)$/.exec(text);
+  if (!head || isExplained(line) || /\.catch\s*\(/.test(text)) return false;
+  const name = /[\w$]+$/.exec((head[1] ?? "").trim())?.[0] ?? "";
+  if (IGNORED_NAMES.test(name)) return false;
+  if (/^\s*\}/.test(head[2]!)) return true;
+  const below = line.near(1);
+  return head[2]!.trim() === "" && below?.added === true && below.parts !== undefined && comment(below) === "" &&
+    /^\s*\}/.test(code(below));
+}
+
+function isEmptyExcept(line: CheckedLine): boolean {
+  if (!/^\s*except(?:\s+(?:Base)?Exception(?:\s+as\s+\w+)?)?\s*:\s*$/.test(code(line)) || isExplained(line)) {
+    return false;
+  }
+  const below = line.near(1);
+  return below?.added === true && /^\s*(?:pass|\.\.\.)\s*$/.test(code(below)) && comment(below) === "";
+}
+
+/** Suppressions of everything, without a reason: those that name a rule or say why are meant. */
+const SUPPRESSIONS =
+  /(?:\/\/|\/\*|<!--|\{\/\*)\s*(?:eslint-disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|@ts-ignore\s*(?:\*\/.*)?$|@ts-nocheck\s*(?:\*\/.*)?$|tslint:disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|nolint\s*$|NOLINT\s*$|phpcs:ignoreFile\s*$|@phpstan-ignore-line\s*$|@phpstan-ignore-next-line\s*$)|#\s*(?:type:\s*ignore\s*$|noqa\s*$|flake8:\s*noqa\s*$|pylint:\s*(?:disable=all|skip-file)\b|mypy:\s*ignore-errors\b|rubocop:(?:disable|todo)\s+all\b)/i;
+
+const suppression: LineRule = {
+  id: "suppression",
+  severity: "nit",
+  title: "All checks are switched off without a reason",
+  why: "A suppression that names no rule hides also what comes later.",
+  files: "source code but tests",
+  hint:
+    "eslint-disable|@ts-ignore|@ts-nocheck|tslint:disable|nolint|NOLINT|phpcs:ignoreFile|@phpstan-ignore|type:\\s*ignore|noqa|pylint:|" +
+    "mypy:|rubocop:",
+  applies: (file) => isCode(file) && !file.test,
+  test: (line) => {
+    if (!SUPPRESSIONS.test(comment(line))) return false;
+    const above = line.near(-1);
+    return !above || comment(above) === "" || code(above).trim() !== "";
+  },
+};
+
+/** All rules on added lines. */
+export const lineRules: readonly LineRule[] = [
+  conflictMarker,
+  bidiControl,
+  invisibleCharacter,
+  privateKey,
+  beforeMerge,
+  focusedTest,
+  debuggerStatement,
+  tlsOff,
+  dynamicEval,
+  emptyCatch,
+  skippedTest,
+  suppression,
+];
+
+/** A file as a rule on whole files sees it. */
+export interface ChangedFile extends FileFacts {
+  /** What happened to it. */
+  status: "added" | "deleted" | "modified" | "renamed" | "copied";
+  /** Its mode, as git writes it, where the patch says it. */
+  newMode?: string | undefined;
+  /** Its added lines, as many as are needed. */
+  lines: readonly { number: number; text: string }[];
+}
+
+/** A rule on a file as a whole. */
+export interface FileRule extends Rule {
+  /** The title of its findings. */
+  title: string;
+  /** The line it is about, `true` for the whole file, `false` for nothing. */
+  test(file: ChangedFile): number | boolean;
+}
+
+const mergeLeftover: FileRule = {
+  id: "merge-leftover",
+  severity: "bug",
+  title: "File that a merge left behind",
+  why: "git and patch write .orig and .rej files for a person to look at; nobody needs them in the repository.",
+  files: "added files but tests",
+  test: ({ path, status, test }) =>
+    status === "added" && !test && /\.[A-Za-z0-9]+\.(?:orig|rej)$|\.rej$/.test(baseName(path)),
+};
+
+const ENV_FILE = /^\.env(?:\.(?!example|sample|template|dist|test|defaults?|schema|ci|tpl|tmpl|in\b)[\w.-]+)?$/i;
+const SECRET_NAME = /(?:SECRET|TOKEN|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|API_?KEY|ACCESS_?KEY|AUTH)/i;
+const PLACEHOLDER_VALUE =
+  /^(?:$|\$|<|\{|x{3,}|\*{3,}|\.{3}|your|change|replace|example|dummy|test|fake|secret|password|todo|none|null|false|true|\d{1,6}$|https?:|localhost|root$|admin$|postgres$|user$|foo|bar)/i;
+
+function isSecretValue(text: string): boolean {
+  const value = text.replace(/^["']|["']$/g, "");
+  return value.length >= 8 && !PLACEHOLDER_VALUE.test(value);
+}
+
+const envFile: FileRule = {
+  id: "env-file",
+  severity: "risk",
+  title: "Environment file with a secret in it",
+  why: "Files of this kind are for one machine; whoever can read the repository has the secret now.",
+  files: "added .env files but tests",
+  ignorable: false,
+  test: ({ path, status, test, lines }) => {
+    if (status !== "added" || test || !ENV_FILE.test(baseName(path))) return false;
+    const line = lines.find(({ text }) => {
+      const pair = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/.exec(text);
+      return pair !== null && SECRET_NAME.test(pair[1]!) && isSecretValue(pair[2]!.trim());
+    });
+    return line?.number ?? false;
+  },
+};
+
+const KEY_FILE = /^id_(?:rsa|dsa|ecdsa|ed25519)$|\.(?:pfx|p12|kdbx|ppk|jks|keystore)$|^\.(?:pgpass|netrc)$/i;
+
+const keyFile: FileRule = {
+  id: "key-file",
+  severity: "bug",
+  title: "File that holds keys or passwords",
+  why: "Whoever can read the repository, now or later, has what is in it.",
+  files: "added files but tests",
+  ignorable: false,
+  test: ({ path, status, test }) =>
+    status === "added" && !test && KEY_FILE.test(baseName(path)) &&
+    !/^(?:debug|test|sample|example)\b/i.test(baseName(path)),
+};
+
+const DATA_ENDINGS =
+  /\.(?:md|markdown|rst|txt|json|ya?ml|toml|xml|csv|tsv|ini|cfg|lock|css|scss|less|svg|png|jpe?g|gif|webp|ico|bmp|pdf|ttf|otf|woff2?|eot|mp[34]|ogg|wav|zip|gz|h|hpp)$/i;
+
+const executableData: FileRule = {
+  id: "executable-data",
+  severity: "nit",
+  title: "Data file made executable",
+  why: "It is nothing that can be run; the bit mostly comes from a foreign file system.",
+  files: "data, documents, images and headers",
+  test: ({ path, newMode, lines }) =>
+    newMode === "100755" && DATA_ENDINGS.test(baseName(path)) && !lines[0]?.text.startsWith("#!"),
+};
+
+/** All rules on whole files. */
+export const fileRules: readonly FileRule[] = [mergeLeftover, envFile, keyFile, executableData];
+
+/** The manifests of each lockfile, in its own folder. */
+export const MANIFESTS: Readonly<Record<string, readonly string[]>> = {
+  "package-lock.json": ["package.json"],
+  "npm-shrinkwrap.json": ["package.json"],
+  "yarn.lock": ["package.json"],
+  "pnpm-lock.yaml": ["package.json", "pnpm-workspace.yaml"],
+  "bun.lock": ["package.json"],
+  "Gemfile.lock": ["Gemfile"],
+  "composer.lock": ["composer.json"],
+  "poetry.lock": ["pyproject.toml"],
+  "uv.lock": ["pyproject.toml"],
+  "Pipfile.lock": ["Pipfile"],
+};
+
+/** The rule on lockfiles, which needs all files of a patch. */
+export const lockfileAlone: Rule & { title: string } = {
+  id: "lockfile-alone",
+  severity: "nit",
+  title: "Lockfile changed without its manifest",
+  why: "What is locked may no longer be what the manifest asks for, or another package manager was used by accident.",
+  files: "lockfiles",
+};

@@ -14,15 +14,20 @@ const SILENCE_MS = 60_000;
 /**
  * The pieces of a body, once.
  *
- * @throws {GitHubError} When it breaks off, or is silent for a minute while somebody waits for the next piece.
+ * @param silenceMs Milliseconds that it may be silent while somebody waits for the next piece.
+ * @throws {GitHubError} When it breaks off or is silent for longer.
  * @throws The signal's reason when aborted.
  */
-export async function* bodyOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+export async function* bodyOf(
+  response: Response,
+  signal: AbortSignal | undefined,
+  silenceMs: number = SILENCE_MS,
+): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) return;
   try {
     while (true) {
-      const { done, value } = await inTime(reader.read());
+      const { done, value } = await inTime(reader.read(), silenceMs);
       if (done) return;
       yield value;
     }
@@ -35,10 +40,10 @@ export async function* bodyOf(response: Response, signal: AbortSignal | undefine
   }
 }
 
-async function inTime<T>(reading: Promise<T>): Promise<T> {
+async function inTime<T>(reading: Promise<T>, silenceMs: number): Promise<T> {
   const silence = Promise.withResolvers<never>();
-  const what = `GitHub's answer broke off: nothing came for ${SILENCE_MS / 1000} s`;
-  const timer = setTimeout(() => silence.reject(new GitHubError(what, { hint: "try again" })), SILENCE_MS);
+  const what = `GitHub's answer broke off: nothing came for ${silenceMs / 1000} s`;
+  const timer = setTimeout(() => silence.reject(new GitHubError(what, { hint: "try again" })), silenceMs);
   try {
     return await Promise.race([reading, silence.promise]);
   } finally {
@@ -69,7 +74,11 @@ export async function peek(
   return { start: Buffer.concat(first), chunks: followedBy(first, body) };
 }
 
-async function* followedBy(first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* first;
-  yield* rest;
+async function* followedBy(first: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined); // whoever stops among the first ones wants no more of the rest
+  }
 }

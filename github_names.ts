@@ -61,10 +61,11 @@ export function parseRemote(url: string): RepositoryName | undefined {
 
 /** The repository that `OWNER/REPO`, `HOST/OWNER/REPO` or a URL names. */
 export function parseRepository(text: string): RepositoryReference | undefined {
-  const words = text.trim().split("/");
-  if (words.length === 2) return reference(words[0], words[1]);
-  if (words.length === 3) return repositoryName(words[0], `${words[1]}/${words[2]}`);
-  return parseRemote(text);
+  const remote = parseRemote(text);
+  if (remote) return remote;
+  const [first, second, third, ...more] = text.trim().split("/");
+  if (more.length > 0) return undefined;
+  return third === undefined ? reference(first, second) : repositoryName(first, `${second}/${third}`);
 }
 
 /**

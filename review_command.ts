@@ -20,6 +20,10 @@ import { openSource, type Source, type SourceContext, type SourceRequest } from 
 import { SEVERITIES } from "./settings.ts";
 import { createTerminal } from "./terminal.ts";
 
+/** Said where the built-in checks stand in for a model that nobody named. */
+const NO_MODEL = "No model is configured and no local server answers: only the built-in checks review. " +
+  "A model: --model PROVIDER/NAME, OCTAVO_MODEL, or a running Ollama";
+
 /** `octavo tree`, `staged`, `branch`, `commit`, `pr`, `diff`. */
 export async function reviewCommand(context: Context): Promise<number> {
   const stop = stopping(context.world);
@@ -107,6 +111,7 @@ export async function runReview(job: ReviewJob): Promise<number> {
     const config = withRepositoryFile(given, await source.settings);
     for (const warning of config.warnings) await notice({ config, world }, warning);
     const model = await choosing;
+    if (model === BUILTIN && config.options.model === undefined) await notice({ config, world }, NO_MODEL);
     const options = await reviewOptions({ ...job, config }, source, model);
     const report = await watch({ ...job, config }, options.events);
     return exitCode(report, config.options, stop);

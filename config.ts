@@ -8,9 +8,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_PART_CHARS } from "./diff.ts";
 import { UsageError } from "./errors.ts";
-import type { Severity } from "./findings.ts";
+import type { Severity } from "./finding.ts";
 import { configDir } from "./paths.ts";
-import type { Env } from "./process.ts";
+import type { Env } from "./paths.ts";
 import type { ProviderSettings } from "./providers.ts";
 import { FORMATS_TO_COME, nearest, type Setting, SETTINGS } from "./settings.ts";
 

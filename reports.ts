@@ -103,7 +103,9 @@ function planText({ title, files, totals, findings }: Report, parts: readonly Pl
     `# ${title}`,
     "",
     `${coverageLine({ files })}; ${lineCounts(totals)}.`,
-    `${parts.length} parts: ${sum("chars")} characters of diff, about ${sum("promptTokens")} tokens to send.`,
+    `${parts.length === 1 ? "1 part" : `${parts.length} parts`}: ${sum("chars")} characters of diff, about ${
+      sum("promptTokens")
+    } tokens to send.`,
   ];
   for (const part of parts) {
     const tokens = part.promptTokens === undefined ? "" : `, about ${number(part.promptTokens)} tokens`;

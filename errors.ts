@@ -30,13 +30,18 @@ export interface OctavoErrorOptions {
 
 /** Base of all errors that octavo reports with a message instead of a stack trace. */
 export class OctavoError extends Error {
+  /** The name of the class. */
   override name = "OctavoError";
   /** What to do next, if there is something to say. */
   readonly hint: string | undefined;
   /** The exit code that a command ending with this error has. */
   readonly exitCode: number = EXIT.failed;
 
-  /** @param message What failed, with the value in quotes; no final period. */
+  /**
+   * An error to report.
+   *
+   * @param message What failed, with the value in quotes; no final period.
+   */
   constructor(message: string, options: OctavoErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.hint = options.hint;
@@ -45,33 +50,41 @@ export class OctavoError extends Error {
 
 /** The command line or a setting is wrong. Nothing was sent. */
 export class UsageError extends OctavoError {
+  /** The name of the class. */
   override name = "UsageError";
+  /** Nothing was sent. */
   override readonly exitCode: number = EXIT.usage;
 }
 
 /** There is no repository, or one that octavo must not read. Nothing was sent. */
 export class RepositoryError extends OctavoError {
+  /** The name of the class. */
   override name = "RepositoryError";
+  /** Nothing was sent. */
   override readonly exitCode: number = EXIT.usage;
 }
 
 /** git failed. */
 export class GitError extends OctavoError {
+  /** The name of the class. */
   override name = "GitError";
 }
 
 /** GitHub refused, failed or could not be reached. */
 export class GitHubError extends OctavoError {
+  /** The name of the class. */
   override name = "GitHubError";
 }
 
 /** The provider refused, failed, broke off or could not be reached. */
 export class ProviderError extends OctavoError {
+  /** The name of the class. */
   override name = "ProviderError";
 }
 
 /** Another review of the same repository runs. */
 export class BusyError extends OctavoError {
+  /** The name of the class. */
   override name = "BusyError";
 }
 

@@ -36,7 +36,17 @@ export {
   type Protocol,
   type ProviderSettings,
 } from "./providers.ts";
-export type { PlannedPart, Report, ReportPart, ReportSummary, ReviewEvent, Section } from "./report.ts";
+export type { Env } from "./paths.ts";
+export type {
+  PartStatus,
+  PlannedPart,
+  Report,
+  ReportPart,
+  ReportSummary,
+  ReviewEvent,
+  Section,
+  Usage,
+} from "./report.ts";
 export { createFormatter, type Formatter } from "./reports.ts";
 export { type EarlierRun, review, type ReviewKeeper, type ReviewOptions, type ReviewState } from "./review.ts";
 export { openSource, type Source, type SourceContext, type SourceKind, type SourceRequest } from "./sources.ts";

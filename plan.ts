@@ -24,7 +24,9 @@ export interface SourcePlanOptions {
 
 /** A plan, and what the built-in checks found in it. */
 export interface SourcePlan {
+  /** What is sent, cut, skipped and left. */
   plan: Plan;
+  /** Findings of the built-in checks. */
   checks: Finding[];
 }
 

@@ -15,45 +15,65 @@ export type PartStatus = "done" | "incomplete" | "failed" | "pending";
 
 /** Tokens, as the provider counted them. */
 export interface Usage {
+  /** Tokens of what was sent. */
   promptTokens?: number;
+  /** Tokens of the answer. */
   completionTokens?: number;
 }
 
 /** One part of a review. */
 export interface ReportPart {
+  /** From 1. */
   number: number;
+  /** Paths. */
   files: string[];
   /** Size of its diff, in characters. */
   chars: number;
+  /** How far it is. */
   status: PartStatus;
   /** Markdown. */
   review?: string;
+  /** What it cost. */
   usage?: Usage;
+  /** Why the model stopped. */
   stopReason?: string;
+  /** What failed, or why the answer is not whole. */
   error?: string;
 }
 
 /** The summing up of a review with several parts. */
 export interface ReportSummary {
+  /** How far it is; skipped after a stop or a failure. */
   status: "done" | "incomplete" | "failed" | "skipped";
   /** Markdown. */
   review?: string;
+  /** What it cost. */
   usage?: Usage;
+  /** What failed, or why the answer is not whole. */
   error?: string;
 }
 
 /** A whole review, version 1 of the JSON. */
 export interface Report {
+  /** Version of this format. */
   version: 1;
+  /** What was reviewed. */
   title: string;
+  /** Where it came from; full hashes where there are any. */
   source: { kind: string; base?: string; head?: string };
   /** `PROVIDER/NAME`, or `builtin`. */
   model: string;
+  /** `nothing` where all is noise or there is no change, `planned` where nobody was asked. */
   status: "complete" | "incomplete" | "nothing" | "planned";
+  /** Of the whole change. */
   totals: { files: number; additions: number; deletions: number };
+  /** Every file of the change, with its coverage. */
   files: PlannedFile[];
+  /** Empty where no model is asked. */
   parts: ReportPart[];
+  /** Absent where there is one part. */
   summary?: ReportSummary;
+  /** Of the checks, the parts and the summing up; what was said twice is there once. */
   findings: Finding[];
   /** Id of the saved conversation. */
   conversation?: string;
@@ -61,8 +81,11 @@ export interface Report {
 
 /** What a plan says of a part without its diff. */
 export interface PlannedPart {
+  /** From 1. */
   number: number;
+  /** Paths. */
   files: string[];
+  /** Size of its diff, in characters. */
   chars: number;
   /** Tokens of its prompt, estimated; absent where no model is asked. */
   promptTokens?: number;

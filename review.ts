@@ -30,7 +30,9 @@ export interface ReviewKeeper {
 
 /** What is kept of a review while it runs. */
 export interface ReviewState {
+  /** How far it is. */
   report: Report;
+  /** What it follows. */
   plan: Plan;
   /** Hash of what is sent of each part, in their order. */
   hashes: string[];
@@ -38,15 +40,19 @@ export interface ReviewState {
 
 /** The parts of an earlier run of the same review. */
 export interface EarlierRun {
+  /** Hash of what was sent of each part, as it was kept. */
   hashes: readonly string[];
+  /** How far each part is. */
   parts: readonly Pick<ReportPart, "number" | "status" | "review" | "usage" | "stopReason">[];
 }
 
 /** What {@linkcode review} needs. */
 export interface ReviewOptions {
+  /** What is reviewed. Its patch is read once. */
   source: Source;
   /** A model, or the built-in checks alone. With `planOnly` it may be unknown. */
   model: Model | typeof BUILTIN | undefined;
+  /** How the patch is planned. */
   plan: SourcePlanOptions;
   /** Plan, and ask nobody. */
   planOnly?: boolean;

@@ -25,12 +25,15 @@ export type SourceRequest =
 
 /** A change, ready to be read. */
 export interface Source {
+  /** What it comes from. */
   kind: SourceKind;
+  /** What it is, in one line. */
   title: string;
   /** The resolved range, to print. */
   description: string;
-  /** Full hashes, where there are any. */
+  /** Full hash of the old side, where there is one. */
   base?: string;
+  /** Full hash of the new side, where there is one. */
   head?: string;
   /** Real path of the root of the repository one is in. */
   repository?: string;
@@ -54,7 +57,9 @@ export interface Source {
 export interface SourceContext {
   /** Folder that the command runs in. */
   dir: string;
+  /** Environment: git's, proxies, tokens. */
   env: Env;
+  /** Ends git and requests. */
   signal?: AbortSignal;
   /** Standard input; used only when asked for. */
   stdin: () => AsyncIterable<Uint8Array>;

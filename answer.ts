@@ -42,25 +42,32 @@ export class Answer {
   /** Whether there was any reasoning. */
   hasReasoning = false;
   #filter: ThinkFilter;
+  #events: WireEvent[] = [];
 
   constructor(options: ThinkFilterOptions) {
     this.#filter = new ThinkFilter(options);
   }
 
-  /** Takes what the wire said. Neighbours become one event. Throws {@linkcode BrokenAnswer} behind what came before it. */
-  *take(events: readonly WireEvent[]): Generator<AnswerEvent> {
-    for (let at = 0; at < events.length && !this.done; at++) {
-      const event = events[at];
-      if (event?.type === "text" || event?.type === "reasoning") {
-        const from = at;
-        while (events[at + 1]?.type === event.type) at++;
-        const text = textOf(events.slice(from, at + 1));
-        if (event.type === "text") yield* this.#give(this.#filter.push(text));
-        else yield* this.#give([...this.#filter.settle(), { type: "reasoning", text }]);
-      } else if (event !== undefined) {
-        this.#note(event);
-      }
+  /** Notes what the wire said, until it is taken. Neighbours of a kind become one. */
+  readonly add = (event: WireEvent): void => {
+    const last = this.#events.at(-1);
+    if ((event.type === "text" || event.type === "reasoning") && last?.type === event.type) last.text += event.text;
+    else this.#events.push({ ...event });
+  };
+
+  /** What came since the last call. Throws {@linkcode BrokenAnswer} behind what came before it. */
+  *take(): Generator<AnswerEvent> {
+    for (const event of this.#events.splice(0)) {
+      if (this.done) return;
+      if (event.type === "text") yield* this.#give(this.#filter.push(event.text));
+      else if (event.type === "reasoning") yield* this.#give([...this.#filter.settle(), event]);
+      else this.#note(event);
     }
+  }
+
+  /** Whether a text or reasoning waits to be taken. */
+  get hasNew(): boolean {
+    return this.#events.some((event) => event.type === "text" || event.type === "reasoning");
   }
 
   /** Takes the end. */
@@ -104,8 +111,4 @@ export class Answer {
       }
     }
   }
-}
-
-function textOf(events: readonly WireEvent[]): string {
-  return events.map((event) => "text" in event ? event.text : "").join("");
 }

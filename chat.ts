@@ -30,7 +30,6 @@ import {
   PLAIN_DIALECT,
   type StopReason,
   type Wire,
-  type WireEvent,
 } from "./wire.ts";
 import { anthropic } from "./wire_anthropic.ts";
 import { ollama } from "./wire_ollama.ts";
@@ -222,11 +221,10 @@ interface Times {
 
 /** Reads a stream to its end. The clock of the silence stands still while the consumer works. */
 async function* read(call: Call, pieces: Pieces, answer: Answer, times: Times): AsyncGenerator<ChatEvent> {
-  const events: WireEvent[] = [];
   const reader = call.wire.reader();
   let payload = false;
   const splitter = (call.wire.framing === "sse" ? sseSplitter : lineSplitter)((data, event) => {
-    payload = reader.read(data, (one) => events.push(one), event) || payload;
+    payload = reader.read(data, answer.add, event) || payload;
   });
   let left = call.timeoutMs;
   for (let over = false; !over && !answer.done;) {
@@ -236,12 +234,11 @@ async function* read(call: Call, pieces: Pieces, answer: Answer, times: Times): 
     if (piece.done) splitter.end();
     else splitter.feed(piece.value ?? "");
     over = piece.done;
-    if (over && answer.stopReason === undefined) readDocument(splitter.document(), reader, events);
+    if (over && answer.stopReason === undefined) readDocument(splitter.document(), reader, answer);
     left = payload ? call.timeoutMs : left - (performance.now() - asked);
     payload = false;
-    const taken = events.splice(0);
-    if (taken.some((one) => one.type === "text" || one.type === "reasoning")) times.firstTokenAt ??= performance.now();
-    yield* answer.take(taken);
+    if (answer.hasNew) times.firstTokenAt ??= performance.now();
+    yield* answer.take();
   }
   yield* answer.end();
 }
@@ -261,10 +258,10 @@ function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
 }
 
 /** An answer under status 200 that is one JSON document instead of a stream: whole, or an error. */
-function readDocument(text: string, reader: PayloadReader, events: WireEvent[]): void {
+function readDocument(text: string, reader: PayloadReader, answer: Answer): void {
   if (text.trim() === "") return;
   const document = parseJson(text);
-  if (document === undefined || !reader.whole(document, (one) => events.push(one))) throw new Foreign(text);
+  if (document === undefined || !reader.whole(document, answer.add)) throw new Foreign(text);
 }
 
 /** An answer counts only with its end, and with a text. */

@@ -15,6 +15,7 @@ import {
   fieldsOf,
   isPassing,
   itemsOf,
+  parseJson,
   type PayloadReader,
   type StopReason,
   textOf,
@@ -50,8 +51,13 @@ interface Frame {
   behind: string;
 }
 
+/** Chunks in a row without a use of the frame after which no other is looked for. */
+const MAX_MISSES = 20;
+
 class OpenAIReader implements PayloadReader {
   #frame: Frame | undefined;
+  /** Chunks since the frame was of use. */
+  #misses = 0;
   #refused = false;
 
   read(data: string, emit: Emit, event?: string): boolean {
@@ -66,20 +72,25 @@ class OpenAIReader implements PayloadReader {
       emit({ type: "error", message: event === "error" ? data : `a chunk that is not JSON: ${data}`, passing: false });
       return true;
     }
-    if (documents.length === 1) this.#frame = frameOf(data, documents[0]);
+    // a stream in which every chunk is another is not worth the search
+    if (documents.length === 1 && this.#misses++ < MAX_MISSES) this.#frame = frameOf(data, documents[0]) ?? this.#frame;
     return documents.map((document) => this.#readChunk(document, emit, event)).includes(true);
   }
 
   /**
-   * The short way, which most of a long answer goes: the text of a chunk whose rest is, byte for byte, that of the chunk
+   * The short way, which most of a long answer goes: the text of a chunk whose rest is, byte for byte, that of a chunk
    * before. Without a quote in it that text is exactly one JSON string.
    */
   #readFramed(data: string, emit: Emit): boolean {
     const frame = this.#frame;
-    if (frame === undefined || data.length < frame.before.length + frame.behind.length) return false;
-    if (!data.startsWith(frame.before) || !data.endsWith(frame.behind)) return false;
-    const text = stringBody(data.slice(frame.before.length, data.length - frame.behind.length));
+    if (frame === undefined) return false;
+    const end = data.length - frame.behind.length;
+    // slices are compared ten times as fast as startsWith() is in V8
+    if (end < frame.before.length || data.slice(0, frame.before.length) !== frame.before) return false;
+    if (data.slice(end) !== frame.behind) return false;
+    const text = stringBody(data, frame.before.length, end);
     if (text === undefined) return false;
+    this.#misses = 0;
     if (text !== "") emit({ type: "text", text });
     return true;
   }
@@ -162,10 +173,18 @@ function frameOf(data: string, document: unknown): Frame | undefined {
   return { before: data.slice(0, value + 1), behind: data.slice(value + quoted.length - 1) };
 }
 
-/** The text that a JSON string's inside stands for, or `undefined` when it is more than that inside. */
-function stringBody(inside: string): string | undefined {
-  // deno-lint-ignore no-control-regex
-  if (!/["\\\u0000-\u001f]/.test(inside)) return inside;
-  const value = documentsOf(`"${inside}"`)?.[0];
-  return typeof value === "string" ? value : undefined;
+/** The text that the inside of a JSON string stands for, or `undefined` when it is more than one string's inside. */
+function stringBody(data: string, from: number, to: number): string | undefined {
+  for (let at = from; at < to; at++) {
+    const code = data.charCodeAt(at);
+    if (code === QUOTE || code === BACKSLASH || code < SPACE) {
+      const value = parseJson(`"${data.slice(from, to)}"`);
+      return typeof value === "string" ? value : undefined;
+    }
+  }
+  return data.slice(from, to);
 }
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;

@@ -96,6 +96,10 @@ declare module "@std/fmt/duration" {
   export function format(milliseconds: number, options?: DurationOptions): string;
 }
 
+declare module "@std/jsonc/parse" {
+  export function parse(text: string): unknown;
+}
+
 declare module "@std/streams/text-line-stream" {
   export class TextLineStream extends TransformStream<string, string> {
     constructor(options?: { allowCR: boolean });

@@ -12,7 +12,7 @@ import { type Conversation, conversationsDir, recordAnswer, saveConversation } f
 import { findConversation } from "./conversation_commands.ts";
 import { fenceMarker } from "./diff.ts";
 import { describeError, EXIT, UsageError } from "./errors.ts";
-import { chooseModel } from "./model.ts";
+import { chooseModel, withSavedModel } from "./model.ts";
 import { contextFor } from "./prompts.ts";
 import { BUILTIN, contextWindow, type Model } from "./providers.ts";
 import { createMarkdownOutput } from "./terminal.ts";
@@ -39,7 +39,7 @@ export async function askCommand(context: Context): Promise<number> {
   }
   const stop = stopping(world);
   try {
-    const model = await chooseModel(config, world.env, stop.signal);
+    const model = await chooseModel(withSavedModel(config, conversation.review?.model), world.env, stop.signal);
     if (model === BUILTIN) {
       throw new UsageError("A question needs a model, and none is configured or found running", {
         hint: "--model PROVIDER/NAME, or OCTAVO_MODEL",

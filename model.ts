@@ -9,6 +9,17 @@ import type { Env } from "./paths.ts";
 import { BUILTIN, findModel, type Model } from "./providers.ts";
 
 /**
+ * The configuration with the model that a review was made with, where nothing else is set. One at a base URL of its own
+ * cannot be known by its name.
+ */
+export function withSavedModel(config: Config, model: string | undefined): Config {
+  if (config.options.model !== undefined || config.options.baseUrl !== undefined) return config;
+  if (model === undefined || model.startsWith("custom/")) return config;
+  const { options, origins } = config;
+  return { ...config, options: { ...options, model }, origins: { ...origins, model: "the saved review" } };
+}
+
+/**
  * The model that flags, environment and the user's file choose.
  *
  * @throws {UsageError} for what is not configured right.

@@ -306,7 +306,8 @@ class Run {
   #keep(channel: Channel<ReviewEvent>): Promise<void> {
     this.#settle();
     const { keeper } = this.#options;
-    if (!keeper) return Promise.resolve();
+    // A review of which nothing has come yet is made anew, not resumed.
+    if (!keeper || this.#report.parts.every(({ review }) => review === undefined)) return Promise.resolve();
     const saving = this.#saving.then(async () => {
       const kept = await keeper.keep({ report: this.#report, plan: this.#planned.plan, hashes: this.#hashes });
       if ("warning" in kept) {

@@ -10,7 +10,7 @@ import { DEFAULT_PART_CHARS } from "./diff.ts";
 import { EXIT, UsageError } from "./errors.ts";
 import type { Severity } from "./finding.ts";
 import type { Recipe } from "./keeper.ts";
-import { chooseModel } from "./model.ts";
+import { chooseModel, withSavedModel } from "./model.ts";
 import { configDir, stateDir } from "./paths.ts";
 import { charsForWindow } from "./prompts.ts";
 import { BUILTIN, type Model } from "./providers.ts";
@@ -67,7 +67,8 @@ export async function resumeCommand(context: Context): Promise<number> {
   const stop = stopping(world);
   const earlier = { run, recipe, maxDiffChars: saved.maxDiffChars, title: conversation.title, keeper };
   try {
-    return await runReview({ ...context, dir, stop, request: recipe.source, earlier });
+    const config = withSavedModel(context.config, saved.model);
+    return await runReview({ ...context, config, dir, stop, request: recipe.source, earlier });
   } finally {
     stop.done();
   }
@@ -111,6 +112,11 @@ export async function runReview(job: ReviewJob): Promise<number> {
     const config = withRepositoryFile(given, await source.settings);
     for (const warning of config.warnings) await notice({ config, world }, warning);
     const model = await choosing;
+    if (model === BUILTIN && job.earlier) {
+      throw new UsageError("To go on with a review needs a model, and none is configured or found running", {
+        hint: "--model PROVIDER/NAME, or OCTAVO_MODEL",
+      });
+    }
     if (model === BUILTIN && config.options.model === undefined) await notice({ config, world }, NO_MODEL);
     const options = await reviewOptions({ ...job, config }, source, model);
     const report = await watch({ ...job, config }, options.events);

@@ -261,15 +261,43 @@ test("a connection cut in part 2 of 3: exit 3, what came is saved, and resume as
 });
 
 test("resume refuses a patch that has changed since, and asks nobody", async () => {
+  const files = Object.fromEntries(["a", "b"].map((name) => [`${name}.txt`, lines(1_500, name)]));
   await withChange(async (cwd) => {
-    await withServer([{ status: 400, body: "no" }], async (server) => {
-      const env = withModel(server.url);
+    await withServer([answer("One."), { status: 400, body: "no" }], async (server) => {
+      const env = { ...withModel(server.url), OCTAVO_MAX_DIFF_CHARS: "2000" };
       assertEquals((await octavo([], { cwd, env })).code, 3);
-      write(cwd, { "a.ts": "something else\n" });
+      write(cwd, { "b.txt": "something else\n" });
       const { code, stderr } = await octavo(["resume"], { cwd, env });
       assertEquals(code, 2);
       assertStringIncludes(stderr, "The patch has changed");
-      assertEquals(server.requests.length, 1);
+      assertEquals(server.requests.length, 2);
+    });
+  }, files);
+});
+
+test("resume needs a model; the one the review was made with is taken where none is set", async () => {
+  const files = Object.fromEntries(["a", "b"].map((name) => [`${name}.txt`, lines(1_500, name)]));
+  await withChange(async (cwd) => {
+    await withServer([answer("One."), { status: 400, body: "no" }, answer("Two."), answer("All.")], async (server) => {
+      const env = { OPENAI_BASE_URL: `${server.url}/v1`, OCTAVO_MAX_DIFF_CHARS: "2000" };
+      assertEquals((await octavo(["--model", "openai/m"], { cwd, env })).code, 3);
+      const builtin = await octavo(["resume", "--model", "builtin"], { cwd, env });
+      assertEquals(builtin.code, 2);
+      assertStringIncludes(builtin.stderr, "needs a model");
+      const { code, stderr } = await octavo(["resume"], { cwd, env });
+      assertEquals(code, 0, stderr);
+      assertEquals(server.requests.map(({ json }) => json.model), ["m", "m", "m", "m"]);
+    });
+  }, files);
+});
+
+test("a review of which nothing came is not kept", async () => {
+  await withChange(async (cwd) => {
+    await withServer([{ status: 400, body: "no" }], async (server) => {
+      const { code, stdout } = await octavo([], { cwd, env: withModel(server.url) });
+      assertEquals(code, 3);
+      assertStringIncludes(stdout, "Part 1 has failed");
+      assertEquals(JSON.parse((await octavo(["log", "--json"], { cwd })).stdout), []);
     });
   });
 });

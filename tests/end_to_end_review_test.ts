@@ -428,8 +428,10 @@ test("--format jsonl gives the events as they come, a line each", async () => {
   await withChange(async (cwd) => {
     await withServer([answer("One ", "two.")], async (server) => {
       const { stdout } = await octavo(["--format", "jsonl"], { cwd, env: withModel(server.url) });
-      const types = stdout.trimEnd().split("\n").map((line) => JSON.parse(line).type);
-      assertEquals(types, ["source", "plan", "section", "delta", "delta", "part", "saved", "end"]);
+      const events = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+      const types = events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
+      assertEquals(types, ["source", "plan", "section", "delta", "part", "saved", "end"]);
+      assertEquals(events.filter(({ type }) => type === "delta").map(({ text }) => text).join(""), "One two.");
     });
   });
 });

@@ -51,6 +51,8 @@ async function run(words: Words, world: World): Promise<number> {
       return await (await import("./review_command.ts")).resumeCommand(context);
     case "ask":
       return await (await import("./ask_command.ts")).askCommand(context);
+    case "templates":
+      return await (await import("./templates_command.ts")).templatesCommand(context);
     default:
       return await (await import("./conversation_commands.ts")).conversationCommand(context);
   }

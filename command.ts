@@ -40,7 +40,9 @@ export function stopping(world: World): Stopping {
   const controller = new AbortController();
   let reason: StopReason | undefined;
   const done = world.onStop((why) => {
-    if (reason !== undefined && why !== "closed pipe") world.exit(why === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
+    if (reason !== undefined && why !== "closed pipe") {
+      world.exit(why === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
+    }
     reason ??= why;
     controller.abort(new DOMException("Stopped", "AbortError"));
   });

@@ -4,27 +4,30 @@
  * @module
  */
 
-import { type Command, COMMANDS, settingsOf } from "./commands.ts";
+import { type Action, type Command, COMMANDS, settingsOf, usageWords } from "./commands.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
+import { wrap } from "./table.ts";
 
 /** `octavo --help`: one screen. */
 export function generalHelp(): string {
-  const rows = (commands: readonly Command[]) =>
+  const rows = (group: Command["group"]) =>
     table(
-      commands.filter(({ name }) => name !== "help").map(({ name, words, summary }) => [
-        `${name} ${words}`.trim(),
-        summary,
-      ]),
+      COMMANDS.filter((command) => command.group === group && command.name !== "help").map((
+        command,
+      ) => [brief(command), command.summary]),
     );
   return `octavo reviews a change in parts, with the chat model you already have.
 
 Usage: octavo [COMMAND] [FLAGS]
 
 Review
-${rows(COMMANDS.filter(({ reviews }) => reviews))}
+${rows("review")}
 
 Afterwards
-${rows(COMMANDS.filter(({ reviews }) => !reviews))}
+${rows("afterwards")}
+
+Around it
+${rows("around")}
 
 The most useful flags (all of them: octavo help tree)
 ${table(flagRows(SETTINGS.filter(({ key }) => ["model", "maxDiffChars", "plan", "format", "failOn"].includes(key))))}
@@ -32,6 +35,11 @@ ${table(flagRows(SETTINGS.filter(({ key }) => ["model", "maxDiffChars", "plan", 
 octavo help COMMAND shows its flags and examples. Exit codes: 0 finished,
 1 findings (--fail-on), 2 wrong usage, 3 failed or incomplete, 130, 143 stopped.
 `;
+}
+
+/** A command and its words, on the line that the general help has for it. */
+function brief({ name, words, actions, needsAction }: Command): string {
+  return `${name} ${actions ? needsAction ? "NAME" : "[...]" : words}`.trim();
 }
 
 /** `octavo help COMMAND`. */
@@ -43,11 +51,16 @@ export function commandHelp(command: Command): string {
   const flags = [...(own ?? []), ...flagRows(SETTINGS.filter(({ key }) => keys.includes(key))), ...EVERYWHERE];
   return [
     `octavo ${command.name}: ${command.summary}`,
-    `Usage: octavo ${[command.name, command.words].filter(Boolean).join(" ")} [FLAGS]`,
-    ...(command.details ? [command.details] : []),
+    `Usage: octavo ${[command.name, usageWords(command)].filter(Boolean).join(" ")} [FLAGS]`,
+    ...(command.details ? [wrap(command.details, COLUMNS).join("\n")] : []),
+    ...(command.actions ? [`Actions\n${table(command.actions.map(actionRow))}`] : []),
     `Flags\n${table(flags)}`,
     ...(command.examples ? [`Examples\n${command.examples.map((example) => `  ${example}`).join("\n")}`] : []),
   ].join("\n\n") + "\n";
+}
+
+function actionRow({ name, words, summary }: Action): string[] {
+  return [`${name} ${words}`.trim(), summary];
 }
 
 const EVERYWHERE = [["-C DIR", "run as if started in DIR"]];
@@ -75,14 +88,4 @@ function table(rows: readonly (readonly string[])[]): string {
     const lines = wrap(second!, COLUMNS - width - 4).join(indent);
     return first!.length > width ? `  ${first}${indent}${lines}` : `  ${first!.padEnd(width)}  ${lines}`;
   }).join("\n");
-}
-
-function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines[lines.length - 1];
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

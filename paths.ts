@@ -43,6 +43,11 @@ export function stateDir(env: Env, platform: string = process.platform): string 
   });
 }
 
+/** A path as it is shown: with `~` for the person's home. */
+export function shortPath(path: string, { HOME }: Env): string {
+  return HOME && HOME !== "/" && path.startsWith(`${HOME}/`) ? `~${path.slice(HOME.length)}` : path;
+}
+
 interface Candidates {
   xdg: string | undefined;
   home: string[];

@@ -113,6 +113,37 @@ export function stream(program: string, args: readonly string[], options: RunOpt
   return { chunks: read(running, program, options.maxBytes), done: running.done };
 }
 
+/**
+ * Runs a program on the terminal that octavo itself has, such as an editor, to its end.
+ *
+ * @returns Its exit code, as in {@linkcode Exit}.
+ * @throws {ProcessError} when it cannot be started
+ */
+export async function interact(
+  program: string,
+  args: readonly string[],
+  options: Pick<RunOptions, "env" | "signal"> = {},
+): Promise<number> {
+  const { env = {}, signal } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let stop = () => {};
+  try {
+    const childEnv = cleanEnvironment(env);
+    const child = spawn(locate(program, childEnv), args, { env: childEnv, stdio: "inherit" });
+    child.on("error", (error) => reject(startError(program, options, error)));
+    child.on("close", (code, name) => resolve(code ?? signalCode(name)));
+    stop = () => void child.kill("SIGTERM");
+  } catch (error) {
+    throw startError(program, options, error);
+  }
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
 interface Running {
   stdout: Readable | undefined;
   done: Promise<Exit>;

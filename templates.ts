@@ -67,12 +67,37 @@ export async function loadTemplates({ dir }: TemplatesOptions = {}): Promise<Tem
   const renderers = new Map<string, (values: Readonly<Record<string, unknown>>) => string>();
   const files: { [N in TemplateName]: string | undefined } = { "review": undefined, "review-summary": undefined };
   for (const name of templateNames()) {
-    const own = dir === undefined ? undefined : await readIfThere(join(dir, `${name}.md`));
-    if (own !== undefined && dir !== undefined) files[name] = join(dir, `${name}.md`);
+    const own = dir === undefined ? undefined : await readOwnTemplate(dir, name);
+    if (own !== undefined && dir !== undefined) files[name] = templateFile(dir, name);
     checkTemplate(name, own ?? SHIPPED[name], files[name] ?? `shipped template "${name}"`, Handlebars.parse);
     renderers.set(name, Handlebars.compile(own ?? SHIPPED[name], { noEscape: true }));
   }
   return { files, render: (name, values) => renderers.get(name)!(values) };
+}
+
+/** The file of the user's own template, whether it is there or not. */
+export function templateFile(dir: string, name: TemplateName): string {
+  return join(dir, `${name}.md`);
+}
+
+/**
+ * The user's own template as it is, right or wrong; `undefined` if there is none.
+ *
+ * @throws {UsageError} if it cannot be read.
+ */
+export async function readOwnTemplate(dir: string, name: TemplateName): Promise<string | undefined> {
+  return await readIfThere(templateFile(dir, name));
+}
+
+/**
+ * Checks a template of the user's.
+ *
+ * @param file What it is called in a message.
+ * @throws {UsageError} if it has a syntax error or names a variable that is not there, with its line.
+ */
+export async function validateTemplate(name: TemplateName, text: string, file: string): Promise<void> {
+  const { default: Handlebars } = await import("handlebars");
+  checkTemplate(name, text, file, Handlebars.parse);
 }
 
 /** The names of all templates. */

@@ -5,14 +5,16 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
-import { type Command, COMMANDS, COMMANDS_TO_COME, settingsOf } from "./commands.ts";
+import { type Action, type Command, COMMANDS, COMMANDS_TO_COME, settingsOf } from "./commands.ts";
 import { UsageError } from "./errors.ts";
 import { FLAGS_TO_COME, nearest, type Setting, SETTINGS } from "./settings.ts";
 
 /** A command line, read. */
 export interface Words {
   command: Command;
-  /** The words behind the command. */
+  /** Which of the command's actions, where it has some; absent where only help is asked for. */
+  action: Action | undefined;
+  /** The words behind the command and its action. */
   words: string[];
   /** Values of the flags that are settings, by the setting's key. */
   settings: Record<string, unknown>;
@@ -44,6 +46,7 @@ export function readWords(args: readonly string[]): Words {
   });
   const words = parsed._.map(String);
   const command = findCommand(words, parsed.help === true);
+  const action = findAction(command, words, parsed.help === true);
   const given = [...texts, ...switches].filter((name) =>
     wasGiven(parsed[name]) || args.some((arg) => arg.startsWith(`--${name}=`))
   );
@@ -54,20 +57,14 @@ export function readWords(args: readonly string[]): Words {
     refuseEmpty(name, value);
     const setting = SETTINGS.find(({ flag }) => flag === name);
     if (setting && settingsOf(command).includes(setting.key)) settings[setting.key] = value;
-    else if (command.flags?.some(({ flag }) => flag === name)) flags[name] = value === true ? value : String(value);
-    else throw notTaken(name, command, own);
+    else if (takesFlag(command, action, name)) flags[name] = value === true ? value : String(value);
+    else throw notTaken(name, command, action, own);
   }
-  if (words.length > command.maxWords) {
-    throw new UsageError(
-      `octavo ${command.name} takes ${wordCount(command)}, not "${words[command.maxWords]}" as well`,
-      {
-        hint: `octavo help ${command.name}`,
-      },
-    );
-  }
+  checkCount(command, action, words);
   if (wasGiven(parsed.C)) refuseEmpty("C", parsed.C);
   return {
     command,
+    action,
     words,
     settings,
     flags,
@@ -121,6 +118,40 @@ function findCommand(words: string[], help: boolean): Command {
   });
 }
 
+/** Takes the action off the words, where the command has some. */
+function findAction({ name, actions, needsAction }: Command, words: string[], help: boolean): Action | undefined {
+  if (!actions || help) return undefined;
+  const names = actions.map((action) => action.name);
+  const word = words.shift();
+  if (word === undefined) {
+    if (!needsAction) return actions[0];
+    throw new UsageError(`octavo ${name} needs one of ${names.join(", ")}`, { hint: `octavo ${name} ${names[0]}` });
+  }
+  const action = actions.find((candidate) => candidate.name === word);
+  if (action) return action;
+  const near = nearest(word, names);
+  throw new UsageError(`octavo ${name} has no "${word}"`, {
+    hint: near ? `did you mean "octavo ${name} ${near}"?` : `there are: ${names.join(", ")}`,
+  });
+}
+
+function takesFlag({ flags }: Command, action: Action | undefined, name: string): boolean {
+  const flag = flags?.find((candidate) => candidate.flag === name);
+  return flag !== undefined && (!flag.actions || !action || flag.actions.includes(action.name));
+}
+
+function checkCount(command: Command, action: Action | undefined, words: readonly string[]): void {
+  const { maxWords, words: named } = action ?? command;
+  const name = action ? `${command.name} ${action.name}` : command.name;
+  const hint = `octavo help ${command.name}`;
+  if (words.length > maxWords) {
+    throw new UsageError(`octavo ${name} takes ${wordCount(maxWords, named)}, not "${words[maxWords]}" as well`, {
+      hint,
+    });
+  }
+  if (action && words.length < (action.minWords ?? 0)) throw new UsageError(`octavo ${name} needs ${named}`, { hint });
+}
+
 function unknownFlag(arg: string, known: readonly string[]): UsageError {
   const name = arg.replace(/=.*/s, "");
   if (FLAGS_TO_COME.includes(name.replace(/^--/, ""))) return new UsageError(`${name} is not built yet`);
@@ -128,14 +159,25 @@ function unknownFlag(arg: string, known: readonly string[]): UsageError {
   return new UsageError(`Unknown flag "${name}"`, { hint: near ? `did you mean "--${near}"?` : "octavo help" });
 }
 
-function notTaken(name: string, command: Command, own: readonly { flag: string }[]): UsageError {
-  const kind = own.some(({ flag }) => flag === name) ? "flag of another command" : "flag of a review";
-  return new UsageError(`octavo ${command.name} does not take --${name}, a ${kind}`, {
+function notTaken(
+  name: string,
+  command: Command,
+  action: Action | undefined,
+  own: readonly { flag: string }[],
+): UsageError {
+  const others = command.flags?.find(({ flag }) => flag === name)?.actions;
+  const kind = others
+    ? `flag of ${others.join(", ")}`
+    : own.some(({ flag }) => flag === name)
+    ? "flag of another command"
+    : "flag of a review";
+  const named = others && action ? `${command.name} ${action.name}` : command.name;
+  return new UsageError(`octavo ${named} does not take --${name}, a ${kind}`, {
     hint: `octavo help ${command.name}`,
   });
 }
 
-function wordCount({ maxWords, words }: Command): string {
+function wordCount(maxWords: number, words: string): string {
   return maxWords === 0
     ? "no word"
     : maxWords === 1

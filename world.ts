@@ -18,6 +18,12 @@ export interface Output {
   readonly failure: Error | undefined;
 }
 
+/** A person who can be asked: what is typed, and where questions stand. */
+export interface Dialogue {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
 /** What octavo needs of the process it runs in. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,6 +32,8 @@ export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: { readonly isTerminal: boolean; read(): AsyncIterable<Uint8Array> };
+  /** The person at the terminal; `undefined` where there is none, or one that cannot move its cursor. */
+  dialogue?(): Dialogue | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls back on SIGINT and SIGTERM until the returned function is called, and when stdout's reader goes away. */
@@ -57,6 +65,11 @@ export function processWorld(): World {
         return process.stdin.isTTY === true;
       },
       read: () => process.stdin,
+    },
+    dialogue() {
+      // stderr, because stdout is the result and may be redirected
+      const { stdin: input, stderr: output, env } = process;
+      return input.isTTY && output.isTTY && env.TERM !== "dumb" ? { input, output } : undefined;
     },
     now: Date.now,
     exit: (code) => process.exit(code),

@@ -37,11 +37,9 @@ export interface SourcePlan {
  */
 export async function planSource(source: Source, options: SourcePlanOptions): Promise<SourcePlan> {
   const { checkFile } = await import("./checks.ts");
-  const hidden = await source.hidden;
-  const planner = new ReviewPlanner({
-    maxDiffChars: options.maxDiffChars,
-    skip: await skipRule(source, options),
-  });
+  const chunks = begin(source.chunks); // git works while it is asked about attributes
+  const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]);
+  const planner = new ReviewPlanner({ maxDiffChars: options.maxDiffChars, skip });
   const checks: Finding[] = [];
   const parser = new PatchParser({ keep: (file) => planner.keep(file) > 0 ? Infinity : 0 });
   const take = (file: FileDiff) => {
@@ -50,7 +48,7 @@ export async function planSource(source: Source, options: SourcePlanOptions): Pr
     planner.add(file);
     checks.push(...checkFile(file));
   };
-  for await (const chunk of source.chunks) parser.push(chunk).forEach(take);
+  for await (const chunk of chunks) parser.push(chunk).forEach(take);
   parser.end().forEach(take);
   const plan = planner.end();
   plan.problems.push(...parser.problems);
@@ -58,6 +56,23 @@ export async function planSource(source: Source, options: SourcePlanOptions): Pr
     throw new UsageError(`This is no patch: ${plan.problems[0]!.message}`, { hint: "octavo reads unified diffs" });
   }
   return { plan: options.checksOnly ? withoutParts(plan) : plan, checks };
+}
+
+/** Asks for the first piece at once, and gives the pieces to whoever iterates. */
+function begin<T>(pieces: AsyncIterable<T>): AsyncIterable<T> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let first: Promise<IteratorResult<T>> | undefined = iterator.next();
+  first.catch(() => {}); // thrown to whoever iterates
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        const next = first ?? iterator.next();
+        first = undefined;
+        return next;
+      },
+      return: async () => await iterator.return?.() ?? { done: true, value: undefined },
+    }),
+  };
 }
 
 /** The plan of a review without a model: no parts and no limits, so every file that is no noise is seen in full. */

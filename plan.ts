@@ -38,7 +38,10 @@ export interface SourcePlan {
 export async function planSource(source: Source, options: SourcePlanOptions): Promise<SourcePlan> {
   const { checkFile } = await import("./checks.ts");
   const chunks = begin(source.chunks); // git works while it is asked about attributes
-  const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]);
+  const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]).catch(async (error: unknown) => {
+    await chunks[Symbol.asyncIterator]().return?.();
+    throw error;
+  });
   const planner = new ReviewPlanner({ maxDiffChars: options.maxDiffChars, skip });
   const checks: Finding[] = [];
   const parser = new PatchParser({ keep: (file) => planner.keep(file) > 0 ? Infinity : 0 });

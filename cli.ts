@@ -41,8 +41,9 @@ async function run(words: Words, world: World): Promise<number> {
   const { command } = words;
   if (words.version) return await print(world, `octavo ${VERSION}\n`);
   if (words.help || command.name === "help") return await help(words, world);
-  const config = await readConfig(words, world);
-  const context = { words, config, world, dir: words.dir ?? world.dir };
+  const place = { words, world, dir: words.dir ?? world.dir };
+  if (command.name === "config") return await (await import("./config_command.ts")).configCommand(place);
+  const context = { ...place, config: await readConfig(words, world) };
   if (command.reviews) return await (await import("./review_command.ts")).reviewCommand(context);
   switch (command.name) {
     case "prs":

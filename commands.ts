@@ -214,6 +214,45 @@ export const COMMANDS: readonly Command[] = [
     examples: ["octavo prs", "octavo prs denoland/std"],
   },
   {
+    name: "config",
+    words: "",
+    maxWords: 0,
+    group: "around",
+    summary: "the settings: list, set, unset, edit, schema",
+    details:
+      "Your own stand in $XDG_CONFIG_HOME/octavo/config.json (~/.config/octavo/config.json). Secrets are never " +
+      "shown. A provider of your own is set key by key: providers.NAME.baseUrl, apiKey, apiKeyCommand, contextWindow, " +
+      "protocol, headers.HEADER.",
+    actions: [
+      { name: "list", words: "", maxWords: 0, summary: "each with its value and where it comes from (the default)" },
+      {
+        name: "set",
+        words: "KEY VALUE...",
+        minWords: 1,
+        maxWords: 100,
+        summary: "set one in your file; a list takes several values; a secret without one is asked for",
+        completes: "setting",
+      },
+      {
+        name: "unset",
+        words: "KEY",
+        minWords: 1,
+        maxWords: 1,
+        summary: "take one out of your file",
+        completes: "setting",
+      },
+      { name: "edit", words: "", maxWords: 0, summary: "open your file in $VISUAL or $EDITOR, and check it" },
+      { name: "schema", words: "", maxWords: 0, summary: "the JSON schema of the file, for editors" },
+    ],
+    flags: [{ flag: "json", help: "as JSON", actions: ["list"] }],
+    examples: [
+      "octavo config set model ollama/qwen2.5-coder:14b",
+      "octavo config set exclude docs/ '*.gen.ts'",
+      "octavo config set providers.work.baseUrl https://llm.example.org/v1",
+      "octavo config set providers.work.apiKeyCommand pass show llm",
+    ],
+  },
+  {
     name: "templates",
     words: "",
     maxWords: 0,
@@ -264,7 +303,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands that are named and not built yet: refused, never ignored. */
-export const COMMANDS_TO_COME: readonly string[] = ["providers", "config", "checks", "completions"];
+export const COMMANDS_TO_COME: readonly string[] = ["providers", "checks", "completions"];
 
 /** Keys of the settings that every command takes. */
 const EVERYWHERE: readonly string[] = ["quiet", "debug", "color"];

@@ -94,6 +94,16 @@ const DEFAULTS: Options = {
 /** Keys of the user's file that are no single setting. */
 const OTHER_USER_KEYS = ["$schema", "providers"];
 
+/** What the user's file can say of a provider. */
+export const PROVIDER_FIELDS: readonly (keyof ProviderSettings)[] = [
+  "baseUrl",
+  "apiKey",
+  "apiKeyCommand",
+  "headers",
+  "contextWindow",
+  "protocol",
+];
+
 /** Where the user's settings file is. */
 export function configFile(env: Env): string {
   return join(configDir(env), "config.json");
@@ -116,7 +126,38 @@ export async function readUserFile(env: Env): Promise<Record<string, unknown> | 
     }
     throw new UsageError(`Cannot read the settings file "${file}"`, { cause: error, hint: describeCause(error) });
   }
-  return parseObject(text, file);
+  return await parseUserFile(text, file);
+}
+
+/**
+ * Parses the text of the user's settings file.
+ *
+ * @throws {UsageError} if it is no JSON object, with the line of the mistake.
+ */
+export async function parseUserFile(text: string, file: string): Promise<Record<string, unknown>> {
+  try {
+    return parseObject(text, file);
+  } catch (error) {
+    if (!(error instanceof UsageError) || !(error.cause instanceof SyntaxError)) throw error;
+    // What the runtimes say of JSON has no line in some, and in others what stands there, which may be a secret.
+    const line = await lineOfMistake(text);
+    throw new UsageError(`${file}${line === undefined ? "" : `:${line}`} is not valid JSON`, {
+      cause: error.cause,
+      hint: line === undefined ? "comments and trailing commas are not JSON" : "octavo config edit opens it",
+    });
+  }
+}
+
+/** The line, from 1, where a text stops being JSON; `undefined` if only comments or trailing commas are wrong with it. */
+async function lineOfMistake(text: string): Promise<number | undefined> {
+  const { parse } = await import("@std/jsonc/parse");
+  try {
+    parse(text.replace(/^\uFEFF/, ""));
+    return undefined;
+  } catch (error) {
+    const position = /at position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
+    return text.slice(0, position === undefined ? text.trimEnd().length : Number(position)).split("\n").length;
+  }
 }
 
 /**
@@ -287,8 +328,12 @@ function parseObject(text: string, name: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The `providers` of the user's file, narrowed. */
-function readProviders(value: unknown): Record<string, ProviderSettings> {
+/**
+ * The `providers` of the user's file, narrowed.
+ *
+ * @throws {UsageError} for a field that is not there, or a value that it does not take.
+ */
+export function readProviders(value: unknown): Record<string, ProviderSettings> {
   if (value === undefined) return {};
   const providers: Record<string, ProviderSettings> = {};
   for (const [name, entry] of Object.entries(objectOr(value, "providers"))) {
@@ -318,8 +363,9 @@ function readProvider(entry: Record<string, unknown>, name: string): ProviderSet
       if (value !== "openai" && value !== "ollama" && value !== "anthropic") throw bad("openai, ollama or anthropic");
       settings.protocol = value;
     } else {
+      const near = nearest(key, PROVIDER_FIELDS);
       throw new UsageError(`${name}.${key} in your settings file is unknown`, {
-        hint: "there are: baseUrl, apiKey, apiKeyCommand, headers, contextWindow, protocol",
+        hint: near ? `did you mean ${name}.${near}?` : `there are: ${PROVIDER_FIELDS.join(", ")}`,
       });
     }
   }

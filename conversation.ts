@@ -9,7 +9,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import {
@@ -23,6 +23,7 @@ import {
   VERSION,
 } from "./conversation_format.ts";
 import { OctavoError, UsageError } from "./errors.ts";
+import { replaceFile } from "./files.ts";
 import { type Env, stateDir } from "./paths.ts";
 
 export type {
@@ -252,29 +253,15 @@ function commonLength(a: string, b: string): number {
 export async function saveConversation(dir: string, conversation: Conversation): Promise<OctavoError | undefined> {
   const { id } = conversation;
   if (!ID.test(id)) throw new RangeError(`"${id}" is not the id of a conversation`);
-  const temporary = join(dir, `${id}.${randomBytes(6).toString("hex")}.tmp`);
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    await writeThrough(temporary, JSON.stringify(conversation, undefined, 1) + "\n");
-    await rename(temporary, fileOf(dir, id));
+    await replaceFile(fileOf(dir, id), JSON.stringify(conversation, undefined, 1) + "\n");
     return undefined;
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first failure says more
     return new OctavoError(`Could not save the conversation "${id}": ${messageOf(error)}`, {
       hint: `make room or give access to ${dir}, or set XDG_STATE_HOME to another folder`,
       cause: error,
     });
-  }
-}
-
-/** Writes a new file and waits until it is on the disk: a rename that comes through a power failure must not be empty. */
-async function writeThrough(file: string, text: string): Promise<void> {
-  const handle = await open(file, "wx", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

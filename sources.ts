@@ -95,7 +95,7 @@ async function settingsAt(repository: Repository, base: string | undefined): Pro
 }
 
 /** `.octavo.json` of the working tree: a regular file, which a link may not stand for. */
-async function settingsInTree({ root, bare }: Repository): Promise<string | undefined> {
+export async function settingsInTree({ root, bare }: Repository): Promise<string | undefined> {
   if (bare) return undefined;
   const file = join(root, SETTINGS_FILE);
   const found = await lstat(file).catch(() => undefined); // not there, or not to be seen: no settings

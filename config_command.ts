@@ -51,7 +51,7 @@ interface Row {
   origin: string;
 }
 
-async function list({ words, world, dir, config: { options } }: Context): Promise<number> {
+async function list({ words, world, dir }: Context): Promise<number> {
   const user = await readUserFile(world.env);
   const repository = await repositoryOf({ dir, env: world.env });
   const config = withRepositoryFile(
@@ -66,10 +66,7 @@ async function list({ words, world, dir, config: { options } }: Context): Promis
     await world.stdout.write(`${JSON.stringify({ file, exists: user !== undefined, settings }, undefined, 2)}\n`);
     return EXIT.ok;
   }
-  await notice(
-    { config: { ...config, options }, world },
-    `your settings file: ${file}${user ? "" : " (not there yet)"}`,
-  );
+  await notice({ config, world }, `your settings file: ${file}${user ? "" : " (not there yet)"}`);
   const cells = rows.map(({ key, value, origin }) => [key, origin, shown(value)].map(visible));
   const columns = world.stdout.isTerminal ? world.stdout.columns : undefined;
   await world.stdout.write(table(cells, { columns, last: "wrap" }));
@@ -122,6 +119,8 @@ async function set(context: Context): Promise<number> {
   const { file, same } = await changeUserFile(world.env, key, valueFor(key, given));
   const is = key.secret ? "is set" : `is ${shown(valueFor(key, given))}`;
   await notice(context, `${name} ${is}${same ? " already" : ""} in ${shortPath(file, world.env)}`);
+  const variable = key.setting?.variable;
+  if (variable && world.env[variable]) await notice(context, `${variable} is set in the environment, and wins`);
   await sayWhatElse(context);
   return EXIT.ok;
 }

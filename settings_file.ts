@@ -103,7 +103,7 @@ export function valueFor({ name, path, setting, list }: SettingKey, words: reado
       hint: "a value with spaces needs quotes",
     });
   }
-  if (setting) return readValue(setting, list ? words : word, "the command line");
+  if (setting) return readValue(setting, list ? words : word, "The command line");
   const field = path[2];
   const value = list ? words : field === "contextWindow" && word && /^\d+$/.test(word) ? Number(word) : word;
   readProviders(nested(path.slice(1), value));

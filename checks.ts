@@ -7,19 +7,12 @@
  */
 
 import type { FileDiff } from "./diff.ts";
-import type { Finding } from "./finding.ts";
-import {
-  type CheckedLine,
-  type FileFacts,
-  fileRules,
-  lineRules,
-  lockfileAlone,
-  MANIFESTS,
-  type Rule,
-} from "./rules.ts";
-import { baseName, isTest, languageOf, type LineParts, splitLines } from "./source_text.ts";
+import type { Finding, Rule } from "./finding.ts";
+import { fileRules, lockfileAlone, MANIFESTS } from "./file_rules.ts";
+import { type CheckedLine, lineRules } from "./rules.ts";
+import { baseName, type FileFacts, isTest, languageOf, type LineParts, splitLines } from "./source_text.ts";
 
-export type { Rule } from "./rules.ts";
+export type { Rule } from "./finding.ts";
 
 /** All rules, in the order they are listed. */
 export const rules: readonly Rule[] = [...lineRules, ...fileRules, lockfileAlone].map((
@@ -32,6 +25,10 @@ export const MAX_FINDINGS_OF_RULE = 50;
 const WINDOW_LINES = 4_000;
 /** Characters of a line that are looked at: longer ones are data. */
 const MAX_LINE_CHARS = 4_000;
+/** Characters of a line that a person writes. */
+const MAX_WRITTEN_CHARS = 500;
+/** Removed lines that are remembered of a patch. */
+const MAX_REMOVED = 100_000;
 /** Added lines that are kept for the rules on whole files. */
 const HEAD_LINES = 200;
 
@@ -49,12 +46,16 @@ export type CheckedFile = Pick<FileDiff, "path" | "status" | "newMode" | "oldMod
 /** Checks the added lines of one file, and the file itself. */
 export function checkFile(file: FileDiff, options: CheckOptions = {}): Finding[] {
   const checker = new FileChecker(file, options);
+  feed(checker, file);
+  return checker.end();
+}
+
+function feed(checker: FileChecker, file: FileDiff): void {
   for (const hunk of file.hunks.slice(0, file.hunksKept)) {
     const body = file.text.indexOf("\n", hunk.start) + 1;
-    checker.hunk(hunk.newStart, file.text.startsWith("@@@", hunk.start) ? combinedColumns(file.text, hunk.start) : 1);
-    if (body > 0) checker.push(file.text.slice(body, hunk.end));
+    const columns = file.text.startsWith("@@@", hunk.start) ? combinedColumns(file.text, hunk.start) : 1;
+    if (body > 0) checker.wholeHunk(hunk.newStart, file.text.slice(body, hunk.end), columns);
   }
-  return checker.end();
 }
 
 /** A combined diff has a column of marks for each parent, and one "@" more than those. */
@@ -91,6 +92,60 @@ function isLockfileAlone(path: string, status: FileDiff["status"], paths: Readon
   return !manifests.some((manifest) => paths.has(folder + manifest));
 }
 
+/**
+ * Checks the files of a patch, one after the other. What one file loses and another one gains was moved: it is not new.
+ */
+export class PatchChecker {
+  readonly #options: CheckOptions;
+  readonly #findings: Finding[] = [];
+  readonly #removed = new Set<string>();
+  readonly #files: Pick<FileDiff, "path" | "oldPath" | "status">[] = [];
+
+  /** Takes the options of all files. */
+  constructor(options: CheckOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Checks a file that is there as a whole, or as far as it was kept. */
+  add(file: FileDiff): void {
+    const checker = this.file(file);
+    feed(checker, file);
+    this.done(checker);
+  }
+
+  /** Begins a file whose text comes in pieces; {@linkcode PatchChecker.done} takes it back. */
+  file(file: CheckedFile & Pick<FileDiff, "oldPath">): FileChecker {
+    const { path, oldPath, status } = file;
+    // Of most files nothing is left to be known.
+    if (Object.hasOwn(MANIFESTS, baseName(path)) || isManifest(path)) {
+      this.#files.push({ path, ...(oldPath !== undefined && { oldPath }), status });
+    }
+    return new FileChecker(file, this.#options);
+  }
+
+  /** Ends a file that came in pieces. */
+  done(checker: FileChecker): void {
+    this.#findings.push(...checker.end());
+    for (const line of checker.removed) if (this.#removed.size < MAX_REMOVED) this.#removed.add(line);
+  }
+
+  /** Says that the patch is over; gives its findings, in the order of its files. */
+  end(): Finding[] {
+    return [
+      ...this.#findings.filter((finding) => !isMoved(finding, this.#removed)),
+      ...checkPatch(this.#files, this.#options),
+    ];
+  }
+}
+
+function isManifest(path: string): boolean {
+  return Object.values(MANIFESTS).some((names) => names.includes(baseName(path)));
+}
+
+function isMoved({ rule, quote }: Finding, removed: ReadonlySet<string>): boolean {
+  return !isSecret(rule) && quote !== undefined && removed.has(quote.trim());
+}
+
 /** A line of the new side that a window holds. */
 interface WindowLine {
   text: string;
@@ -108,6 +163,8 @@ export class FileChecker {
   readonly #options: CheckOptions;
   readonly #rules: readonly (typeof lineRules)[number][];
   readonly #hint: RegExp | undefined;
+  /** The rules on whole files look at the first lines of this one. */
+  readonly #needsHead: boolean;
   readonly #findings: Finding[] = [];
   readonly #counts = new Map<string, number>();
   /** Removed lines that a rule could find something in: what is moved is not new. */
@@ -129,6 +186,7 @@ export class FileChecker {
     this.#facts = { path, language: languageOf(path), test: isTest(path) };
     this.#rules = lineRules.filter((rule) => rule.applies(this.#facts) && !options.off?.has(rule.id));
     this.#hint = hintOf(this.#rules);
+    this.#needsHead = isNewMode(file) || (file.status === "added" && baseName(path).startsWith(".env"));
   }
 
   /** A hunk begins; `newStart` is the number of its first line on the new side, `columns` are its columns of marks. */
@@ -136,6 +194,14 @@ export class FileChecker {
     this.#endHunk();
     this.#line = newStart;
     this.#columns = columns;
+  }
+
+  /** Takes a hunk at once, which costs little where no rule finds a hint in it. */
+  wholeHunk(newStart: number, text: string, columns = 1): void {
+    if (!this.#needsHead && !this.#hint?.test(text)) return;
+    this.hunk(newStart, columns);
+    this.push(text);
+    this.#endHunk();
   }
 
   /** Takes the next piece of the hunk's text. */
@@ -150,12 +216,15 @@ export class FileChecker {
     this.#rest = text.slice(start, start + MAX_LINE_CHARS + 1);
   }
 
+  /** Removed lines that a rule could find something in. What was moved to another file is there under another path. */
+  get removed(): ReadonlySet<string> {
+    return this.#removed;
+  }
+
   /** Says that the file is over; gives its findings, in the order of its lines. */
   end(): Finding[] {
     this.#endHunk();
-    const found = this.#findings.filter(({ quote, rule }) =>
-      isSecret(rule) || quote === undefined || !this.#removed.has(quote.trim())
-    );
+    const found = this.#findings.filter((finding) => !isMoved(finding, this.#removed));
     return [...this.#checkWhole(), ...found].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
 
@@ -174,7 +243,7 @@ export class FileChecker {
     else if (!marks.startsWith("\\")) {
       const taken = { text, number: this.#line++, added: marks.includes("+") };
       this.#window.push(taken);
-      if (taken.added && this.#head.length < HEAD_LINES) this.#head.push(taken);
+      if (this.#needsHead && taken.added && this.#head.length < HEAD_LINES) this.#head.push(taken);
     }
     if (this.#window.length + this.#deleted.length < WINDOW_LINES) return;
     this.#checkUpTo(Math.max(this.#next, this.#window.length - CONTEXT_LINES));
@@ -212,9 +281,10 @@ export class FileChecker {
       };
     };
     const line = view(at)!;
+    const { text, number } = window[at]!;
     for (const rule of this.#rules) {
-      if (!rule.test(line, this.#facts)) continue;
-      const { text, number } = window[at]!;
+      // A very long line was made by a program: only what must never be there is looked for.
+      if ((text.length > MAX_WRITTEN_CHARS && rule.ignorable !== false) || !rule.test(line, this.#facts)) continue;
       if (rule.ignorable !== false && isIgnored(rule.id, text, window[at - 1]?.text)) {
         this.#options.onIgnored?.({ rule: rule.id, path: this.#file.path, line: number });
       } else this.#add(rule, number, text);
@@ -243,9 +313,8 @@ export class FileChecker {
   }
 
   #checkWhole(): Finding[] {
-    const { status, oldMode, newMode } = this.#file;
-    const isNewMode = newMode !== undefined && newMode !== oldMode;
-    const file = { ...this.#facts, status, newMode: isNewMode ? newMode : undefined, lines: this.#head };
+    const { status, newMode } = this.#file;
+    const file = { ...this.#facts, status, newMode: isNewMode(this.#file) ? newMode : undefined, lines: this.#head };
     const before = this.#findings.length;
     for (const rule of fileRules) {
       if (status === "deleted" || this.#options.off?.has(rule.id)) continue;
@@ -256,11 +325,23 @@ export class FileChecker {
   }
 }
 
-/** Lines in front of a line and behind it that rules may look at. */
-const CONTEXT_LINES = 8;
+/** Whether the patch sets a mode that is not the usual one. */
+function isNewMode({ oldMode, newMode }: CheckedFile): boolean {
+  return newMode !== undefined && newMode !== oldMode && newMode !== "100644";
+}
 
-function hintOf(list: readonly { hint: string }[]): RegExp | undefined {
-  return list.length === 0 ? undefined : new RegExp(list.map(({ hint }) => `(?:${hint})`).join("|"));
+/** Lines in front of a line and behind it that rules may look at. */
+const CONTEXT_LINES = 40;
+
+/** Hints by the ids of their rules: few sets of rules apply to many files, and compiling costs more than most scans. */
+const hints = new Map<string, RegExp>();
+
+function hintOf(list: readonly { id: string; hint: string }[]): RegExp | undefined {
+  if (list.length === 0) return undefined;
+  const key = list.map(({ id }) => id).join(" ");
+  const known = hints.get(key) ?? new RegExp(list.map(({ hint }) => `(?:${hint})`).join("|"));
+  hints.set(key, known);
+  return known;
 }
 
 function isSecret(rule: string | undefined): boolean {

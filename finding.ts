@@ -36,3 +36,17 @@ export interface Finding {
   /** Numbers of the parts it was said in, from 1. */
   parts: number[];
 }
+
+/** A rule of the built-in checks, as it is listed. */
+export interface Rule {
+  /** Stable, kebab-case. */
+  id: string;
+  /** How bad what it finds is. */
+  severity: Severity;
+  /** Why it matters: one sentence. */
+  why: string;
+  /** The kinds of files it looks at. */
+  files: string;
+  /** Whether `octavo-ignore` can silence it: not where a secret is at stake. @default true */
+  ignorable?: false;
+}

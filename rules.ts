@@ -1,36 +1,12 @@
 /**
- * The rules of the built-in checks, as data: what each looks for in the added lines, in which files, and why it matters.
- * A rule says only what is certain; what may be meant is left alone.
+ * The rules of the built-in checks on added lines, as data: what each looks for, in which files, and why it matters. A rule
+ * says only what is certain; what may be meant is left alone.
  *
  * @module
  */
 
-import type { Severity } from "./finding.ts";
-import { baseName, type Language, type LineParts } from "./source_text.ts";
-
-/** A rule, as it is listed. */
-export interface Rule {
-  /** Stable, kebab-case. */
-  id: string;
-  /** How bad what it finds is. */
-  severity: Severity;
-  /** Why it matters: one sentence. */
-  why: string;
-  /** The kinds of files it looks at. */
-  files: string;
-  /** Whether `octavo-ignore` can silence it: not where a secret is at stake. @default true */
-  ignorable?: false;
-}
-
-/** What a rule may ask of a file. */
-export interface FileFacts {
-  /** Its path in the repository. */
-  path: string;
-  /** By its name. */
-  language: Language;
-  /** It is a test, or what tests and examples use. */
-  test: boolean;
-}
+import type { Rule } from "./finding.ts";
+import type { FileFacts, Language, LineParts } from "./source_text.ts";
 
 /** A line of the new side, as a rule sees it. */
 export interface CheckedLine {
@@ -106,7 +82,7 @@ const conflictMarker: LineRule = {
   title: "Conflict marker left in",
   why: "A merge was committed unresolved: both versions are in the file.",
   files: "all but prose and tests",
-  hint: "^(?:<{7}|>{7}|\\|{7}) \\S",
+  hint: "(?:<{7}|>{7}|\\|{7}) \\S",
   applies: ({ language, test }) => !PROSE.includes(language) && !test,
   test: ({ text }) => /^(?:<{7}|>{7}|\|{7}) \S/.test(text),
 };
@@ -319,28 +295,33 @@ const dynamicEval: LineRule = {
 
 const IGNORED_NAMES = /^(?:_+\w*|ignored?\w*|expected\w*|unused\w*|swallow\w*)$/i;
 
+/** Lines of a `try` block from which nobody can have thought of all that may fail in it. */
+const LONG_TRY_LINES = 5;
+/** Lines above a `catch` in which its `try` is looked for. */
+const TRY_DISTANCE = 30;
+
 const emptyCatch: LineRule = {
   id: "empty-catch",
   severity: "risk",
-  title: "Errors are swallowed",
-  why: "Whatever fails here fails in silence, also what nobody thought of.",
+  title: "Errors of a long block are swallowed",
+  why: "Whatever fails in it fails in silence, also what nobody thought of.",
   files: "source code but tests",
-  hint: "\\bcatch\\b|\\bexcept\\b",
+  hint: "\\bcatch\\s*\\(|\\bexcept\\b",
   applies: ({ language, test }) =>
     !test && ["javascript", "java", "csharp", "php", "c", "dart", "python"].includes(language),
-  test: (line, { language }) => language === "python" ? isEmptyExcept(line) : isEmptyCatch(line),
+  test: (line, { language }) => (language === "python" ? isEmptyExcept(line) : isEmptyCatch(line)) && hasLongTry(line),
 };
 
 function isEmptyCatch(line: CheckedLine): boolean {
   const text = code(line);
-  const head = /\bcatch\s*(?:\(([^()]*)\))?\s*\{(.*)$/.exec(text);
-  if (!head || isExplained(line) || /\.catch\s*\(/.test(text)) return false;
-  const name = /[\w$]+$/.exec((head[1] ?? "").trim())?.[0] ?? "";
+  // A catch that binds nothing, where it need not, is meant.
+  const head = /^\s*\}?\s*catch\s*\(([^()]*)\)\s*\{(.*)$/.exec(text);
+  if (!head || isExplained(line)) return false;
+  const name = /[\w$]+$/.exec(head[1]!.trim())?.[0] ?? "";
   if (IGNORED_NAMES.test(name)) return false;
   if (/^\s*\}/.test(head[2]!)) return true;
   const below = line.near(1);
-  return head[2]!.trim() === "" && below?.added === true && below.parts !== undefined && comment(below) === "" &&
-    /^\s*\}/.test(code(below));
+  return head[2]!.trim() === "" && below?.added === true && comment(below) === "" && /^\s*\}/.test(code(below));
 }
 
 function isEmptyExcept(line: CheckedLine): boolean {
@@ -351,9 +332,25 @@ function isEmptyExcept(line: CheckedLine): boolean {
   return below?.added === true && /^\s*(?:pass|\.\.\.)\s*$/.test(code(below)) && comment(below) === "";
 }
 
+/** Whether the `try` of a `catch` is shown, has many lines and no comment that explains it. */
+function hasLongTry(line: CheckedLine): boolean {
+  const indent = /^\s*/.exec(line.text)![0];
+  let lines = 0;
+  for (let offset = -1; offset >= -TRY_DISTANCE; offset--) {
+    const near = line.near(offset);
+    if (!near?.parts || /^\s*(?:\}\s*catch|except)\b/.test(near.text)) return false;
+    if (near.text.startsWith(indent) && /^try\b/.test(near.text.slice(indent.length))) {
+      return lines >= LONG_TRY_LINES && !isExplained(near);
+    }
+    if (comment(near) !== "") return false;
+    if (/[\w]/.test(code(near))) lines++;
+  }
+  return false;
+}
+
 /** Suppressions of everything, without a reason: those that name a rule or say why are meant. */
 const SUPPRESSIONS =
-  /(?:\/\/|\/\*|<!--|\{\/\*)\s*(?:eslint-disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|@ts-ignore\s*(?:\*\/.*)?$|@ts-nocheck\s*(?:\*\/.*)?$|tslint:disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|nolint\s*$|NOLINT\s*$|phpcs:ignoreFile\s*$|@phpstan-ignore-line\s*$|@phpstan-ignore-next-line\s*$)|#\s*(?:type:\s*ignore\s*$|noqa\s*$|flake8:\s*noqa\s*$|pylint:\s*(?:disable=all|skip-file)\b|mypy:\s*ignore-errors\b|rubocop:(?:disable|todo)\s+all\b)/i;
+  /(?:\/\/|\/\*|<!--|\{\/\*)\s*(?:eslint-disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|@ts-ignore\s*(?:\*\/.*)?$|@ts-nocheck\s*(?:\*\/.*)?$|tslint:disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|nolint\s*$|phpcs:ignoreFile\s*$)|#\s*(?:flake8:\s*noqa\s*$|pylint:\s*(?:disable=all|skip-file)\b|mypy:\s*ignore-errors\b|rubocop:(?:disable|todo)\s+all\b)/i;
 
 const suppression: LineRule = {
   id: "suppression",
@@ -361,12 +358,16 @@ const suppression: LineRule = {
   title: "All checks are switched off without a reason",
   why: "A suppression that names no rule hides also what comes later.",
   files: "source code but tests",
-  hint:
-    "eslint-disable|@ts-ignore|@ts-nocheck|tslint:disable|nolint|NOLINT|phpcs:ignoreFile|@phpstan-ignore|type:\\s*ignore|noqa|pylint:|" +
-    "mypy:|rubocop:",
+  hint: "eslint-disable|@ts-ignore|@ts-nocheck|tslint:disable|nolint|phpcs:ignoreFile|flake8:|pylint:|mypy:|rubocop:",
   applies: (file) => isCode(file) && !file.test,
   test: (line) => {
     if (!SUPPRESSIONS.test(comment(line))) return false;
+    // Generated files say so at their start.
+    if (
+      [-3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8].some((offset) =>
+        /generated|@preserve|copyright/i.test(line.near(offset)?.text ?? "")
+      )
+    ) return false;
     const above = line.near(-1);
     return !above || comment(above) === "" || code(above).trim() !== "";
   },
@@ -387,111 +388,3 @@ export const lineRules: readonly LineRule[] = [
   skippedTest,
   suppression,
 ];
-
-/** A file as a rule on whole files sees it. */
-export interface ChangedFile extends FileFacts {
-  /** What happened to it. */
-  status: "added" | "deleted" | "modified" | "renamed" | "copied";
-  /** Its mode, as git writes it, where the patch says it. */
-  newMode?: string | undefined;
-  /** Its added lines, as many as are needed. */
-  lines: readonly { number: number; text: string }[];
-}
-
-/** A rule on a file as a whole. */
-export interface FileRule extends Rule {
-  /** The title of its findings. */
-  title: string;
-  /** The line it is about, `true` for the whole file, `false` for nothing. */
-  test(file: ChangedFile): number | boolean;
-}
-
-const mergeLeftover: FileRule = {
-  id: "merge-leftover",
-  severity: "bug",
-  title: "File that a merge left behind",
-  why: "git and patch write .orig and .rej files for a person to look at; nobody needs them in the repository.",
-  files: "added files but tests",
-  test: ({ path, status, test }) =>
-    status === "added" && !test && /\.[A-Za-z0-9]+\.(?:orig|rej)$|\.rej$/.test(baseName(path)),
-};
-
-const ENV_FILE = /^\.env(?:\.(?!example|sample|template|dist|test|defaults?|schema|ci|tpl|tmpl|in\b)[\w.-]+)?$/i;
-const SECRET_NAME = /(?:SECRET|TOKEN|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|API_?KEY|ACCESS_?KEY|AUTH)/i;
-const PLACEHOLDER_VALUE =
-  /^(?:$|\$|<|\{|x{3,}|\*{3,}|\.{3}|your|change|replace|example|dummy|test|fake|secret|password|todo|none|null|false|true|\d{1,6}$|https?:|localhost|root$|admin$|postgres$|user$|foo|bar)/i;
-
-function isSecretValue(text: string): boolean {
-  const value = text.replace(/^["']|["']$/g, "");
-  return value.length >= 8 && !PLACEHOLDER_VALUE.test(value);
-}
-
-const envFile: FileRule = {
-  id: "env-file",
-  severity: "risk",
-  title: "Environment file with a secret in it",
-  why: "Files of this kind are for one machine; whoever can read the repository has the secret now.",
-  files: "added .env files but tests",
-  ignorable: false,
-  test: ({ path, status, test, lines }) => {
-    if (status !== "added" || test || !ENV_FILE.test(baseName(path))) return false;
-    const line = lines.find(({ text }) => {
-      const pair = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/.exec(text);
-      return pair !== null && SECRET_NAME.test(pair[1]!) && isSecretValue(pair[2]!.trim());
-    });
-    return line?.number ?? false;
-  },
-};
-
-const KEY_FILE = /^id_(?:rsa|dsa|ecdsa|ed25519)$|\.(?:pfx|p12|kdbx|ppk|jks|keystore)$|^\.(?:pgpass|netrc)$/i;
-
-const keyFile: FileRule = {
-  id: "key-file",
-  severity: "bug",
-  title: "File that holds keys or passwords",
-  why: "Whoever can read the repository, now or later, has what is in it.",
-  files: "added files but tests",
-  ignorable: false,
-  test: ({ path, status, test }) =>
-    status === "added" && !test && KEY_FILE.test(baseName(path)) &&
-    !/^(?:debug|test|sample|example)\b/i.test(baseName(path)),
-};
-
-const DATA_ENDINGS =
-  /\.(?:md|markdown|rst|txt|json|ya?ml|toml|xml|csv|tsv|ini|cfg|lock|css|scss|less|svg|png|jpe?g|gif|webp|ico|bmp|pdf|ttf|otf|woff2?|eot|mp[34]|ogg|wav|zip|gz|h|hpp)$/i;
-
-const executableData: FileRule = {
-  id: "executable-data",
-  severity: "nit",
-  title: "Data file made executable",
-  why: "It is nothing that can be run; the bit mostly comes from a foreign file system.",
-  files: "data, documents, images and headers",
-  test: ({ path, newMode, lines }) =>
-    newMode === "100755" && DATA_ENDINGS.test(baseName(path)) && !lines[0]?.text.startsWith("#!"),
-};
-
-/** All rules on whole files. */
-export const fileRules: readonly FileRule[] = [mergeLeftover, envFile, keyFile, executableData];
-
-/** The manifests of each lockfile, in its own folder. */
-export const MANIFESTS: Readonly<Record<string, readonly string[]>> = {
-  "package-lock.json": ["package.json"],
-  "npm-shrinkwrap.json": ["package.json"],
-  "yarn.lock": ["package.json"],
-  "pnpm-lock.yaml": ["package.json", "pnpm-workspace.yaml"],
-  "bun.lock": ["package.json"],
-  "Gemfile.lock": ["Gemfile"],
-  "composer.lock": ["composer.json"],
-  "poetry.lock": ["pyproject.toml"],
-  "uv.lock": ["pyproject.toml"],
-  "Pipfile.lock": ["Pipfile"],
-};
-
-/** The rule on lockfiles, which needs all files of a patch. */
-export const lockfileAlone: Rule & { title: string } = {
-  id: "lockfile-alone",
-  severity: "nit",
-  title: "Lockfile changed without its manifest",
-  why: "What is locked may no longer be what the manifest asks for, or another package manager was used by accident.",
-  files: "lockfiles",
-};

@@ -89,6 +89,16 @@ export function isTest(path: string): boolean {
   return TEST_FOLDERS.test(path) || /(?:^|\/)[\w-]*[-_.]tests?\//i.test(path) || TEST_NAMES.test(baseName(path));
 }
 
+/** What a rule may ask of a file. */
+export interface FileFacts {
+  /** Its path in the repository. */
+  path: string;
+  /** By its name. */
+  language: Language;
+  /** It is a test, or what tests and examples use. */
+  test: boolean;
+}
+
 /** A line with all but one kind of its characters blanked. */
 export interface LineParts {
   /** Code; of strings only the quotes are left. */
@@ -164,6 +174,9 @@ function startsInComment(lines: readonly string[], { blocks }: Syntax): boolean 
   }
   return /^\s*\*\s/.test(lines[0] ?? "");
 }
+
+/** Characters that open nothing in any language. */
+const PLAIN = /[^"'`/#{}@*-]*/y;
 
 /** Splits one line. `modes` is the stack of what is open; it is left as the next line finds it. */
 class LineSplitter {
@@ -247,7 +260,8 @@ class LineSplitter {
     else if (regexes && char === "/" && this.#opensRegex()) this.#readRegex();
     else {
       this.#countBraces(mode, char);
-      this.#take(1, "code");
+      PLAIN.lastIndex = this.#at + 1;
+      this.#take(1 + PLAIN.exec(this.#line)![0].length, "code");
     }
   }
 

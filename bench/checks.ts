@@ -6,8 +6,8 @@
  * What comes out is a table of rules, then each finding with its commit, so that the share that is right can be counted.
  */
 import { spawn } from "node:child_process";
-import { checkFile, checkPatch, rules } from "../checks.ts";
-import { parseUnifiedDiff } from "../diff.ts";
+import { PatchChecker, rules } from "../checks.ts";
+import { noiseReason, parseUnifiedDiff } from "../diff.ts";
 import type { Finding } from "../finding.ts";
 
 const [repository, commits = "1000", only] = process.argv.slice(2);
@@ -50,7 +50,9 @@ for await (const { commit, patch } of patches()) {
   chars += patch.length;
   const { files } = parseUnifiedDiff(patch);
   const start = performance.now();
-  const findings = [...files.flatMap((file) => checkFile(file)), ...checkPatch(files)];
+  const checker = new PatchChecker();
+  for (const file of files) checker.add(noiseReason(file) === undefined ? file : { ...file, hunksKept: 0 });
+  const findings = checker.end();
   milliseconds += performance.now() - start;
   for (const finding of findings) found.push({ commit, finding });
 }

@@ -52,6 +52,10 @@ async function run(words: Words, world: World): Promise<number> {
       return await (await import("./review_command.ts")).resumeCommand(context);
     case "ask":
       return await (await import("./ask_command.ts")).askCommand(context);
+    case "providers":
+      return await (await import("./providers_command.ts")).providersCommand(context);
+    case "checks":
+      return await (await import("./checks_command.ts")).checksCommand(context);
     case "templates":
       return await (await import("./templates_command.ts")).templatesCommand(context);
     default:

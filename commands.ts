@@ -214,6 +214,31 @@ export const COMMANDS: readonly Command[] = [
     examples: ["octavo prs", "octavo prs denoland/std"],
   },
   {
+    name: "providers",
+    words: "",
+    maxWords: 0,
+    group: "around",
+    settings: ["model", "baseUrl", "timeout", "localOnly"],
+    summary: "the models that there are; test one",
+    details: "What is configured, what runs on this machine, and what would make the others be there. Keys are never " +
+      "shown, only where they come from.",
+    actions: [
+      { name: "list", words: "", maxWords: 0, summary: "endpoints, keys, models and their windows (the default)" },
+      {
+        name: "test",
+        words: "[PROVIDER/NAME]",
+        maxWords: 1,
+        summary: "make one tiny request, and say how long the first byte and each token took",
+        completes: "model",
+      },
+    ],
+    flags: [
+      { flag: "all", help: "every model, not only the first of each provider", actions: ["list"] },
+      { ...JSON_FLAG, actions: ["list"] },
+    ],
+    examples: ["octavo providers", "octavo providers test", "octavo providers test ollama/qwen2.5-coder:7b"],
+  },
+  {
     name: "config",
     words: "",
     maxWords: 0,
@@ -291,6 +316,17 @@ export const COMMANDS: readonly Command[] = [
     examples: ["octavo templates", "octavo templates edit review", "octavo templates reset review --yes"],
   },
   {
+    name: "checks",
+    words: "",
+    maxWords: 0,
+    group: "around",
+    summary: "list the rules of the built-in checks",
+    details:
+      "A line that says octavo-ignore RULE, or the line above it, silences a rule there; secrets cannot be silenced.",
+    flags: [JSON_FLAG],
+    examples: ["octavo checks"],
+  },
+  {
     name: "help",
     words: "[COMMAND]",
     maxWords: 1,
@@ -303,7 +339,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands that are named and not built yet: refused, never ignored. */
-export const COMMANDS_TO_COME: readonly string[] = ["providers", "checks", "completions"];
+export const COMMANDS_TO_COME: readonly string[] = ["completions"];
 
 /** Keys of the settings that every command takes. */
 const EVERYWHERE: readonly string[] = ["quiet", "debug", "color"];

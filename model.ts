@@ -6,7 +6,7 @@
 
 import type { Config } from "./config.ts";
 import type { Env } from "./paths.ts";
-import { BUILTIN, findModel, type Model } from "./providers.ts";
+import { BUILTIN, findModel, type Model, type ModelSettings } from "./providers.ts";
 
 /**
  * The configuration with the model that a review was made with, where nothing else is set. One at a base URL of its own
@@ -25,12 +25,13 @@ export function withSavedModel(config: Config, model: string | undefined): Confi
  * @throws {UsageError} for what is not configured right.
  * @throws {ProviderError} for a provider that was asked for and does not answer.
  */
-export function chooseModel(
-  { options, origins, providers }: Config,
-  env: Env,
-  signal: AbortSignal,
-): Promise<Model | typeof BUILTIN> {
-  return findModel({
+export function chooseModel(config: Config, env: Env, signal: AbortSignal): Promise<Model | typeof BUILTIN> {
+  return findModel(modelSettings(config, env, signal));
+}
+
+/** What the configuration says of providers and models. */
+export function modelSettings({ options, origins, providers }: Config, env: Env, signal: AbortSignal): ModelSettings {
+  return {
     ...(options.model === undefined ? {} : { model: options.model, modelFrom: origins.model }),
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl, baseUrlFrom: origins.baseUrl }),
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey, apiKeyFrom: origins.apiKey }),
@@ -38,5 +39,5 @@ export function chooseModel(
     localOnly: options.localOnly,
     env,
     signal,
-  });
+  };
 }

@@ -89,13 +89,13 @@ export async function findModel(settings: ModelSettings): Promise<Model | typeof
 }
 
 /** What `--model` says. */
-interface Wanted {
+export interface Wanted {
   provider?: string;
   name?: string;
 }
 
 /** Splits `PROVIDER/NAME`. A first part that is no provider belongs to the name, if there is an endpoint to take it. */
-function readModel(settings: ModelSettings): Wanted {
+export function readModel(settings: ModelSettings): Wanted {
   const text = settings.model?.trim();
   if (!text) return {};
   const slash = text.indexOf("/");
@@ -142,7 +142,7 @@ function distance(a: string, b: string): number {
 }
 
 /** An endpoint, before its key and its model are known. */
-interface Place {
+export interface Place {
   provider: string;
   preset?: Preset | undefined;
   protocol: Protocol;
@@ -161,7 +161,7 @@ function rankOf(from: string | undefined): number {
  * The endpoint that flag, variable or user file name by a base URL or a provider. A provider that is named closer to the
  * command line than the base URL goes to its own endpoint.
  */
-function namedPlace(settings: ModelSettings, wanted: Wanted): Place | undefined {
+export function namedPlace(settings: ModelSettings, wanted: Wanted): Place | undefined {
   const { baseUrl, baseUrlFrom, modelFrom } = settings;
   const closer = wanted.provider !== undefined && rankOf(modelFrom) > rankOf(baseUrlFrom);
   if (baseUrl === undefined || closer) {
@@ -199,7 +199,7 @@ function presetUrl(settings: ModelSettings, preset: Preset): string | undefined 
 }
 
 /** A provider's own endpoint: the user file's, that of its variable, the preset's. */
-function ownPlace(settings: ModelSettings, id: string, from: string): Place {
+export function ownPlace(settings: ModelSettings, id: string, from: string): Place {
   const preset = presetOf(id);
   const user = settings.providers?.[id];
   const protocol = user?.protocol ?? preset?.protocol ?? "openai";
@@ -265,7 +265,7 @@ async function modelAt(settings: ModelSettings, place: Place, wanted: Wanted): P
 }
 
 /** An endpoint with its key. Nothing is asked of one that is refused. */
-async function endpointAt(settings: ModelSettings, place: Place): Promise<Endpoint & { apiKeyFrom?: string }> {
+export async function endpointAt(settings: ModelSettings, place: Place): Promise<Endpoint & { apiKeyFrom?: string }> {
   const { provider, protocol, baseUrl, preset } = place;
   if (settings.localOnly && !isLoopback(baseUrl)) {
     throw new UsageError(
@@ -374,7 +374,7 @@ function complete(
 // --- local servers --------------------------------------------------------------------------------------------------
 
 /** A local server that answered. */
-interface Found {
+export interface Found {
   place: Place;
   models: ServedModel[];
 }
@@ -405,7 +405,7 @@ function isSameName(served: string, wanted: string): boolean {
 }
 
 /** The local servers that answer in the shape of one, all asked at once, off any proxy. */
-async function probe(settings: ModelSettings): Promise<Found[]> {
+export async function probe(settings: ModelSettings): Promise<Found[]> {
   const found = await Promise.all(PROBED.map((id) => look(settings, id)));
   settings.signal?.throwIfAborted();
   return found.filter((one) => one !== undefined);
@@ -438,60 +438,4 @@ async function look(settings: ModelSettings, id: string): Promise<Found | undefi
 function ownerOf(answer: unknown): string | undefined {
   const owner = fieldsOf(itemsOf(fieldsOf(answer)?.data)[0])?.owned_by;
   return owner === "llamacpp" || owner === "vllm" ? owner : undefined;
-}
-
-// --- for `octavo providers` -----------------------------------------------------------------------------------------
-
-/** One provider, as `octavo providers` shows it. */
-export interface ProviderReport {
-  provider: string;
-  title: string;
-  baseUrl?: string;
-  /** What it is there by: "OPENAI_API_KEY", "found on 127.0.0.1:11434", "the user file"; absent when it is not. */
-  from?: string;
-  local: boolean;
-  /** The variables that would configure it. */
-  variables: string[];
-  models: ServedModel[];
-  /** Why there is no list of models. */
-  error?: string;
-}
-
-/**
- * Every provider that octavo knows: the ones that are configured or running with what they serve, the others with what
- * would configure them. Asks each of them once, at the same time; one that fails says so in its report.
- */
-export async function describeProviders(settings: ModelSettings): Promise<ProviderReport[]> {
-  const found = await probe(settings);
-  const ids = new Set([...Object.keys(settings.providers ?? {}), ...PRESETS.map((preset) => preset.id)]);
-  return await Promise.all([...ids].map((id) => {
-    const running = found.find(({ place }) => place.provider === id);
-    if (running === undefined) return reportOn(settings, id);
-    const { baseUrl, from } = running.place;
-    return { ...blank(id), baseUrl, from, local: true, models: running.models };
-  }));
-}
-
-function blank(id: string): ProviderReport {
-  const preset = presetOf(id);
-  const variables = [...(preset?.keys ?? []), ...(preset?.baseUrlVariable ? [preset.baseUrlVariable] : [])];
-  if (id === "ollama") variables.push("OLLAMA_HOST");
-  return { provider: id, title: preset?.title ?? id, local: false, variables, models: [] };
-}
-
-async function reportOn(settings: ModelSettings, id: string): Promise<ProviderReport> {
-  const report = blank(id);
-  const set = report.variables.find((name) => settings.env[name]?.trim());
-  const from = settings.providers?.[id] ? "the user file" : set;
-  if (from === undefined) return report;
-  try {
-    const place = ownPlace(settings, id, from);
-    Object.assign(report, { baseUrl: displayUrl(place.baseUrl), from, local: isLoopback(place.baseUrl) });
-    const { env, signal } = settings;
-    report.models = await listModels(await endpointAt(settings, place), signal ? { env, signal } : { env });
-  } catch (error) {
-    settings.signal?.throwIfAborted();
-    report.error = error instanceof Error ? error.message : String(error);
-  }
-  return report;
 }

@@ -5,15 +5,8 @@ import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@s
 import { authHeaders, endpoint, normalizeBaseUrl, ollamaUrl } from "../endpoint.ts";
 import { ProviderError, UsageError } from "../errors.ts";
 import { PRESETS } from "../presets.ts";
-import {
-  BUILTIN,
-  contextWindow,
-  describeProviders,
-  findModel,
-  listModels,
-  type Model,
-  type ModelSettings,
-} from "../providers.ts";
+import { describeProviders } from "../provider_report.ts";
+import { BUILTIN, contextWindow, findModel, listModels, type Model, type ModelSettings } from "../providers.ts";
 import { withFolder } from "./support.ts";
 import { json, type RecordedRequest, type Reply, serve, type TestServer, withServer } from "./support_server.ts";
 
@@ -708,7 +701,9 @@ describe("listModels()", () => {
 });
 
 test("describeProviders() tells of each provider what is there, by what, and what would configure it", async () => {
-  await withServer([ollamaTags], async (ollama) => {
+  const ollamaAnswers = (request: RecordedRequest) =>
+    request.path === "/api/tags" ? ollamaTags : json({ model_info: { "llama.context_length": 4_096 } });
+  await withServer(ollamaAnswers, async (ollama) => {
     await withServer(() => json({ data: [{ id: "a", context_length: 8192 }] }), async (mine) => {
       const reports = await describeProviders({
         env: { OPENAI_BASE_URL: `${mine.url}/openai`, GROQ_API_KEY: "k" },
@@ -728,6 +723,7 @@ test("describeProviders() tells of each provider what is there, by what, and wha
         models: [{ name: "a", contextWindow: 8192 }],
       });
       assertEquals([of("ollama")?.from, of("ollama")?.models.length], [`found on 127.0.0.1:${ollama.port}`, 3]);
+      assertEquals(of("ollama")?.models[0]?.contextWindow, 4_096);
       assertEquals([of("openai")?.from, of("openai")?.models.length], ["OPENAI_BASE_URL", 1]);
       assertStringIncludes(of("groq")?.error ?? "", "--local-only");
       assertEquals([of("mistral")?.from, of("mistral")?.variables], [undefined, [
@@ -737,4 +733,25 @@ test("describeProviders() tells of each provider what is there, by what, and wha
       assert(!JSON.stringify(reports).includes('"k"'));
     });
   });
+});
+
+test("describeProviders() puts the endpoint first that the settings name, and says where its key comes from", async () => {
+  await withServer(() => json({ data: [{ id: "mine", max_model_len: 4_096 }] }), async (server) => {
+    const reports = await describeProviders({
+      env: {},
+      baseUrl: server.url,
+      baseUrlFrom: "OCTAVO_BASE_URL",
+      apiKey: "secret-key",
+      ports: await dead,
+    });
+    const [first] = reports;
+    assertEquals([first?.provider, first?.from, first?.keyFrom], ["custom", "OCTAVO_BASE_URL", "OCTAVO_API_KEY"]);
+    assertEquals(first?.models, [{ name: "mine", contextWindow: 4_096 }]);
+    assert(!JSON.stringify(reports).includes("secret-key"));
+  });
+});
+
+test("describeProviders() says of an endpoint that is no address what is wrong with it", async () => {
+  const [first] = await describeProviders({ env: {}, baseUrl: "ftp://x", ports: await dead });
+  assertStringIncludes(first?.error ?? "", "is no base URL");
 });

@@ -33,18 +33,27 @@ export type Coverage = "full" | "trimmed" | "skipped" | "unreviewed";
 
 /** What a plan says of a file. */
 export interface PlannedFile {
+  /** The new path; the old one if the file was deleted. */
   path: string;
+  /** The old path of a renamed or copied file. */
   oldPath?: string;
+  /** What happened to it. */
   status: FileStatus;
+  /** Lines added. */
   additions: number;
+  /** Lines removed. */
   deletions: number;
+  /** Whether the patch says that it is binary. */
   binary: boolean;
+  /** How many hunks it has. */
   hunks: number;
   /** Size of its whole diff, in characters. */
   chars: number;
+  /** How much of it is reviewed. */
   coverage: Coverage;
   /** Why it is skipped or unreviewed. */
   reason?: string;
+  /** How many of its hunks are in a part; one that was cut counts. */
   hunksSent: number;
   /** Lines of its diff that are not sent, hunk headers included. */
   linesOmitted: number;
@@ -54,13 +63,17 @@ export interface PlannedFile {
 
 /** A file in a part. */
 export interface PartFile {
+  /** The new path; the old one if the file was deleted. */
   path: string;
+  /** The old path of a renamed or copied file. */
   oldPath?: string;
+  /** What happened to it. */
   status: FileStatus;
   /** Its diff as it is in the part: for a trimmed one with a last line that says what is omitted. */
   text: string;
   /** The hunks in `text`. */
   hunks: Hunk[];
+  /** Whether something of it is omitted. */
   trimmed: boolean;
 }
 
@@ -68,16 +81,21 @@ export interface PartFile {
 export interface Part {
   /** From 1. */
   number: number;
+  /** Its files, in the order of the patch. */
   files: PartFile[];
   /** Size of `text`, in characters. */
   chars: number;
+  /** The texts of its files, one behind the other. */
   text: string;
 }
 
 /** What is sent, cut, skipped and left. */
 export interface Plan {
+  /** Every file of the patch, in its order. */
   files: PlannedFile[];
+  /** What is sent, a request each: at most {@linkcode MAX_PARTS}. */
   parts: Part[];
+  /** Counts over all files. */
   totals: { files: number; additions: number; deletions: number };
   /** Characters of diff in a part. */
   maxDiffChars: number;
@@ -85,6 +103,7 @@ export interface Plan {
   maxFileChars: number;
   /** The budget that was asked for, if the floor raised it. */
   raisedFrom?: number;
+  /** What could not be read. */
   problems: Problem[];
 }
 
@@ -214,7 +233,7 @@ export function noiseReason(file: FileDiff): string | undefined {
 /** What holds for a file whatever a user asks for: there is no text in it. */
 function nothingToRead(file: FileDiff, kind: "binary" | "empty"): string | undefined {
   if (kind === "binary") return file.binary ? "binary" : undefined;
-  if (file.hunks.length > 0) return undefined;
+  if (file.hunkCount > 0) return undefined;
   if (file.status === "renamed" || file.status === "copied") return `${file.status} without changes`;
   if (file.status === "modified" && file.oldMode !== file.newMode) return "mode change only";
   return file.status === "modified" ? "no content change" : "empty file";
@@ -238,6 +257,7 @@ export interface CutFile {
   text: string;
   /** The hunks in `text`. */
   hunks: Hunk[];
+  /** How many those are. */
   hunksSent: number;
   /** Lines of the file's diff that are not in `text`, hunk headers included. */
   linesOmitted: number;
@@ -251,7 +271,7 @@ export function truncateFileDiff(file: FileDiff, maxChars: number): CutFile {
   const { hunks, text } = file;
   const first = hunks[0];
   if (!first) return { text, hunks, hunksSent: 0, linesOmitted: 0 };
-  const headerLines = file.lines - hunks.reduce((sum, hunk) => sum + hunk.lines, 0);
+  const headerLines = countLines(text.slice(0, first.start));
   const head = text.slice(first.start, Math.min(first.end, text.length));
   const cut = cutHunk(head);
   if (cut.length < first.end - first.start) {
@@ -266,7 +286,7 @@ export function truncateFileDiff(file: FileDiff, maxChars: number): CutFile {
   }
   let sent = 1;
   while (sent < file.hunksKept && hunks[sent]!.end <= maxChars) sent++;
-  if (sent === hunks.length) return { text, hunks, hunksSent: sent, linesOmitted: 0 };
+  if (sent === file.hunkCount) return { text, hunks, hunksSent: sent, linesOmitted: 0 };
   const kept = hunks.slice(0, sent);
   const lines = kept.reduce((sum, hunk) => sum + hunk.lines, headerLines);
   return { text: text.slice(0, hunks[sent - 1]!.end), hunks: kept, hunksSent: sent, linesOmitted: file.lines - lines };
@@ -297,7 +317,7 @@ export class ReviewPlanner {
   /** The last part is closed. */
   #full = false;
 
-  /** @param options `onFile` sees each record before its text is dropped. */
+  /** Begins a plan. `onFile` sees each record before its text is dropped. */
   constructor(options: PlanOptions & { onFile?: (file: FileDiff) => void } = {}) {
     const { maxDiffChars: asked = DEFAULT_PART_CHARS, skip, onFile } = options;
     const maxDiffChars = Math.max(asked, MIN_PART_CHARS);
@@ -383,7 +403,7 @@ export class ReviewPlanner {
 }
 
 function planned(file: FileDiff, coverage: Coverage, reason?: string): PlannedFile {
-  const { path, oldPath, status, additions, deletions, binary, hunks, chars, lines } = file;
+  const { path, oldPath, status, additions, deletions, binary, hunkCount, chars, lines } = file;
   return {
     path,
     ...(oldPath === undefined ? {} : { oldPath }),
@@ -391,7 +411,7 @@ function planned(file: FileDiff, coverage: Coverage, reason?: string): PlannedFi
     additions,
     deletions,
     binary,
-    hunks: hunks.length,
+    hunks: hunkCount,
     chars,
     coverage,
     ...(reason === undefined ? {} : { reason }),
@@ -414,8 +434,8 @@ function toPartFile(file: FileDiff, { text, hunks, hunksSent, linesOmitted }: Cu
 }
 
 /** The last line of a file that was cut. A body's line cannot begin like it. */
-function omission({ path, hunks }: FileDiff, hunksSent: number, linesOmitted: number): string {
-  const left = hunks.length - hunksSent;
+function omission({ path, hunkCount }: FileDiff, hunksSent: number, linesOmitted: number): string {
+  const left = hunkCount - hunksSent;
   const what = left === 0 ? "the rest of the hunk" : count(left, "hunk");
   return `… ${what} (${count(linesOmitted, "line")}) of ${oneLine(path)} omitted`;
 }
@@ -512,6 +532,7 @@ function reasons(files: readonly PlannedFile[]): string {
 
 /** One line of a hunk. */
 export interface HunkLine {
+  /** On which sides it is. */
   kind: "context" | "addition" | "deletion";
   /** The line without its marker and line end. */
   text: string;

@@ -18,13 +18,17 @@ export type FileStatus = "added" | "deleted" | "modified" | "renamed" | "copied"
 export interface Hunk {
   /** First line on the old side, from 1; of a combined diff, on the first parent's. */
   oldStart: number;
+  /** How many lines it has on the old side, by its header. */
   oldLines: number;
   /** First line on the new side, from 1. */
   newStart: number;
+  /** How many lines it has on the new side, by its header. */
   newLines: number;
   /** What stands behind the second `@@`. */
   section: string;
+  /** Lines added, counted. */
   additions: number;
+  /** Lines removed, counted. */
   deletions: number;
   /** Where its `@@` line starts in the file's whole text, in characters. */
   start: number;
@@ -32,6 +36,8 @@ export interface Hunk {
   end: number;
   /** Lines of text it has, its header included. */
   lines: number;
+  /** Columns of marks in front of each line, if there is more than one: those of a combined diff, one a parent. */
+  columns?: number;
 }
 
 /** One file of a patch. */
@@ -40,14 +46,19 @@ export interface FileDiff {
   path: string;
   /** The old path of a renamed or copied file. */
   oldPath?: string;
+  /** What happened to it. */
   status: FileStatus;
   /** As git writes it, such as `100644`. */
   oldMode?: string;
   /** As git writes it, such as `100755`. */
   newMode?: string;
+  /** Whether the patch says that it is binary; then it has no hunks. */
   binary: boolean;
+  /** Lines added, in all hunks. */
   additions: number;
+  /** Lines removed, in all hunks. */
   deletions: number;
+  /** All hunks; where `keep` sets a limit only those in `text`, so that what is dropped takes no memory. */
   hunks: Hunk[];
   /** Its slice of the patch: all of it, or what `keep` asked for (the headers and whole hunks). */
   text: string;
@@ -55,7 +66,9 @@ export interface FileDiff {
   chars: number;
   /** Lines of its whole slice. */
   lines: number;
-  /** How many of `hunks` are in `text` in full. */
+  /** How many hunks it has, in `text` or not. */
+  hunkCount: number;
+  /** How many of its hunks are in `text` in full: all in `hunks`, but for a first one that was cut. */
   hunksKept: number;
 }
 
@@ -63,35 +76,62 @@ export interface FileDiff {
 export interface Problem {
   /** Line of the patch, from 1. */
   line: number;
+  /** What is wrong with it. */
   message: string;
 }
 
 /** A whole patch, read. */
 export interface ParsedPatch {
+  /** Its files, in their order; one that it has twice is two records. */
   files: FileDiff[];
+  /** What could not be read. The rest is in `files`. */
   problems: Problem[];
 }
+
+/** Sees the text of a file's hunks, in order. Each piece belongs to `hunk`; its `@@` line is not in it. */
+export type HunkObserver = (hunk: Hunk, text: string) => void;
 
 /** Options of {@linkcode PatchParser}. */
 export interface PatchParserOptions {
   /**
    * Asked once a file, when its headers are read: how many characters of its text to keep. The headers and as many
-   * whole hunks as fit are kept; the first hunk always, up to {@linkcode MAX_HUNK_CHARS}. With 0 nothing is kept. What
-   * is not kept is counted and dropped.
+   * whole hunks as end within are kept; the first hunk always, but of one that does not end within, no more than
+   * {@linkcode MAX_HUNK_CHARS}. With 0 nothing is kept. What is not kept is counted and dropped.
    *
    * @default everything
    */
   keep?: (file: FileDiff) => number;
+  /**
+   * Asked once a file, behind `keep`: who sees the text of all its hunks as it comes, however little of it is kept.
+   *
+   * A piece of text ends at a line's end, unless the line is longer than {@linkcode MAX_OBSERVED_LINE} characters: such
+   * a line comes in several pieces. No piece ends inside a character of UTF-8.
+   *
+   * @default nobody
+   */
+  observe?: (file: FileDiff) => HunkObserver | undefined;
 }
 
-/** Characters of a file's first hunk beyond which it is cut too, at a line end, where `keep` sets a limit. */
+/** Characters of a file's first hunk beyond which it is cut too, at a line end, if `keep` has no room for it. */
 export const MAX_HUNK_CHARS = 1_000_000;
+
+/** Characters of an unfinished line that wait for its end before an observer sees them. */
+export const MAX_OBSERVED_LINE = 65_536;
 
 /** Problems beyond this many are counted in one last entry, so that hostile text cannot fill the memory. */
 const MAX_PROBLEMS = 1_000;
 
+/** Characters of a line that a problem quotes. */
+const MAX_QUOTED_CHARS = 200;
+
 /** Characters of a header line beyond which it is no header: Linux allows 4,096 bytes for a path, quoted 4 times that. */
 const MAX_HEADER_CHARS = 70_000;
+
+/** Lines in front of a file's first hunk. git writes at most eight, CVS a few more. */
+const MAX_HEADER_LINES = 64;
+
+/** Parents of a combined diff. The largest merge of Linux has 66. */
+const MAX_PARENTS = 256;
 
 /**
  * Reads a whole patch.
@@ -117,19 +157,30 @@ const NEWLINE = 10;
 const RETURN = 13;
 const ESCAPE = 27;
 const SPACE = 32;
+const QUOTE = 34;
 const PLUS = 43;
+const COMMA = 44;
 const MINUS = 45;
+const SLASH = 47;
+const AT = 64;
 const BACKSLASH = 92;
 
 /** Colour codes (ECMA-48 SGR), and the "erase to the end of the line" that git may put behind them. */
 // deno-lint-ignore no-control-regex
-const COLORS = /\x1b\[[0-9;]*[mK]/g;
+const COLORS = /\x1b\[[0-9;]{0,30}[mK]/g;
+/** What may become a colour code with what comes next. */
+// deno-lint-ignore no-control-regex
+const COLOR_START = /^\x1b(\[[0-9;]{0,30})?$/;
 
 /** Where the scanner is, between two lines. */
 const OUTSIDE = 0; // headers, hunk headers, other text
 const IN_BODY = 1;
 const IN_COMBINED_BODY = 2;
 const BEHIND_BODY = 3; // the body is complete, but a "\ No newline" line still belongs to it
+
+/** Where a `GIT binary patch` is. */
+const BEFORE_BLOCK = 1;
+const IN_BLOCK = 2;
 
 /** A file that is being read. */
 interface Draft {
@@ -152,17 +203,23 @@ interface Draft {
   changed: boolean;
   /** Path and status are final, and `keep` has been asked. */
   settled: boolean;
-  inBinary: boolean;
+  /** Some line did not belong to it: no header can follow, only hunks. */
+  over: boolean;
+  /** Nothing says which file it is. */
+  nameless: boolean;
+  /** 0, or where its binary patch is. */
+  block: number;
   /** Characters to keep. */
   room: number;
   /** Nothing more is kept. */
   full: boolean;
   /** What is kept, as it came. */
-  kept: string[];
-  /** The hunk that is being read: kept if the whole of it fits. */
-  held: string[];
+  kept: string;
+  /** The hunk or the binary data that is being read: kept if the whole of it fits. */
+  held: string;
   /** The beginning of a first hunk that is too large, decoded. */
   cut: string;
+  observer: HunkObserver | undefined;
 }
 
 /** Lines that are the beginning of a file if the next line goes on so. */
@@ -171,18 +228,42 @@ interface Pending {
   /** Where they begin in the current piece; -1 if that was an earlier one. */
   position: number;
   lines: number;
+  /** How far the beginning has come: each kind of line stands behind those of a lower rank. */
+  rank: number;
   /** What stands behind `--- `. */
   old: string | undefined;
   /** What stands behind `Index: `. */
   index: string | undefined;
 }
 
-/** Reads a patch in pieces, however they are cut. */
+const RANK_INDEX = 1;
+const RANK_DIFF = 2;
+const RANK_OLD = 3;
+
+/**
+ * Reads a patch in pieces, however they are cut.
+ *
+ * @example
+ * ```ts
+ * import { PatchParser } from "./patch.ts";
+ *
+ * const parser = new PatchParser({ keep: (file) => file.path.endsWith(".lock") ? 0 : 8_000 });
+ * for (const piece of ["--- a/x\n+++ b", "/x\n@@ -1 +1,2 @@\n 1", "\n+2\n"]) {
+ *   for (const file of parser.push(piece)) console.log(file.path, file.text.length);
+ * }
+ * for (const file of parser.end()) console.log(file.path, file.text.length); // x 38
+ * ```
+ */
 export class PatchParser {
   /** What could not be read so far. */
   readonly problems: Problem[] = [];
 
-  readonly #keep: ((file: FileDiff) => number) | undefined;
+  readonly #keep: PatchParserOptions["keep"];
+  readonly #observe: PatchParserOptions["observe"];
+  /** Records hold copies, not slices: what is not kept of a piece must not live on. */
+  get #copies(): boolean {
+    return this.#bytes || this.#keep !== undefined;
+  }
   #done: FileDiff[] = [];
   #draft: Draft | undefined;
   #hunk: Hunk | undefined;
@@ -192,6 +273,8 @@ export class PatchParser {
   #newLeft = 0;
   /** The same for each parent of a combined diff. */
   #parentsLeft: number[] = [];
+  /** The line before was the last of a hunk. */
+  #isBehindHunk = false;
 
   /** Number of the next line, from 1. */
   #line = 1;
@@ -200,7 +283,11 @@ export class PatchParser {
   #tail = "";
   /** The next piece begins inside a line that has been seen to: one of a body, or one too long for a header. */
   #midLine = false;
+  #input: "bytes" | "text" | undefined;
+  /** A character of the scanned text is a byte of UTF-8. */
   #bytes = false;
+  /** Decodes bytes that turned out to be UTF-16. */
+  #utf16: TextDecoder | undefined;
   #begun = false;
   #colored = false;
   /** The beginning of a colour code that goes on in the next piece. */
@@ -218,32 +305,47 @@ export class PatchParser {
   #runStart = 0;
   /** Up to where in the current piece `file.chars` counts. */
   #mark = 0;
-  /** A character of the current piece is a UTF-16 unit. */
-  #plain = true;
   readonly #counter = new UnitCounter();
 
+  /** From where in the current piece the observer has seen nothing yet. */
+  #unseenStart = 0;
+  /** The beginning of a line that the observer has not seen yet. */
+  #unseen = "";
+  #observed: TextDecoder | undefined;
+
+  /** Begins a patch. */
   constructor(options: PatchParserOptions = {}) {
     this.#keep = options.keep;
+    this.#observe = options.observe;
   }
 
-  /** Takes the next piece; gives the files that became complete. Bytes and text must not be mixed. */
+  /**
+   * Takes the next piece; gives the files that became complete. It never throws for what the piece holds.
+   *
+   * @throws {TypeError} If bytes follow text or the other way round.
+   */
   push(piece: Uint8Array | string): FileDiff[] {
-    if (typeof piece !== "string") {
-      this.#bytes = true;
-      piece = latin1(piece);
-    }
-    if (piece !== "") this.#feed(piece);
+    const input = typeof piece === "string" ? "text" : "bytes";
+    if (this.#input === undefined) {
+      this.#input = input;
+      this.#bytes = input === "bytes";
+    } else if (this.#input !== input) throw new TypeError("A patch cannot be pushed as bytes and as text");
+    if (piece.length === 0) return [];
+    if (typeof piece === "string") this.#feed(piece);
+    else if (this.#utf16) this.#feed(this.#utf16.decode(piece, { stream: true }));
+    else this.#feed(latin1(piece), piece);
     return this.#take();
   }
 
   /** Says that the patch is over; gives the files that became complete. */
   end(): FileDiff[] {
+    if (this.#utf16) this.#feed(this.#utf16.decode(new Uint8Array()));
     const tail = this.#tail;
     this.#tail = "";
-    if (tail !== "") this.#scan(tail, 0, true);
-    this.#startPiece("", 0);
+    if (tail !== "") this.#scan(tail, 0, undefined, true);
+    this.#startPiece(0, undefined);
     if (this.#draft) this.#draft.file.chars += this.#counter.flush();
-    if (this.#state === IN_BODY || this.#state === IN_COMBINED_BODY) this.#breakBody();
+    if (this.#state === IN_BODY || this.#state === IN_COMBINED_BODY) this.#breakBody("", 0);
     this.#endHunk("", 0);
     this.#finish();
     if (!this.#sawFile && this.#sawText && this.problems.length === 0) {
@@ -268,20 +370,16 @@ export class PatchParser {
   }
 
   /** Joins the beginning of an unfinished line with its end, without copying the whole piece. */
-  #feed(piece: string): void {
+  #feed(piece: string, bytes?: Uint8Array): void {
     if (!this.#begun) {
-      piece = this.#tail + piece;
+      const start = this.#tail + piece;
       this.#tail = "";
-      const mark = this.#bytes ? "\xef\xbb\xbf" : "\ufeff";
-      if (piece.length < mark.length && mark.startsWith(piece)) {
-        this.#tail = piece;
-        return;
-      }
-      this.#begun = true;
-      if (piece.startsWith(mark)) piece = piece.slice(mark.length);
+      if (this.#bytes && start.length < BYTE_ORDER_MARK.length) this.#tail = start;
+      else this.#begin(start);
+      return;
     }
-    if (this.#colored) piece = this.#withoutColors(piece);
-    if (this.#tail === "") return this.#scan(piece, 0, false);
+    if (this.#colored) [piece, bytes] = [this.#withoutColors(piece), undefined];
+    if (this.#tail === "") return this.#scan(piece, 0, bytes, false);
     const newline = piece.indexOf("\n");
     if (newline < 0) {
       this.#tail += piece;
@@ -291,9 +389,20 @@ export class PatchParser {
     const line = this.#tail + piece.slice(0, newline + 1);
     this.#tail = "";
     const wasColored = this.#colored;
-    this.#scan(line, 0, false);
-    if (this.#colored === wasColored) this.#scan(piece, newline + 1, false);
+    this.#scan(line, 0, undefined, false);
+    if (this.#colored === wasColored) this.#scan(piece, newline + 1, bytes, false);
     else this.#feed(piece.slice(newline + 1));
+  }
+
+  /** Takes the beginning of the patch: without a byte order mark, which may say that it is UTF-16. */
+  #begin(start: string): void {
+    this.#begun = true;
+    if (!this.#bytes) return this.#feed(start.charCodeAt(0) === 0xfeff ? start.slice(1) : start);
+    const utf16 = start.startsWith("\xff\xfe") ? "utf-16le" : start.startsWith("\xfe\xff") ? "utf-16be" : undefined;
+    if (utf16 === undefined) return this.#feed(start.startsWith(BYTE_ORDER_MARK) ? start.slice(3) : start);
+    this.#bytes = false;
+    this.#utf16 = new TextDecoder(utf16);
+    this.#feed(this.#utf16.decode(toBytes(start), { stream: true }));
   }
 
   /** A line that is too long for a header says nothing, however it begins. */
@@ -301,8 +410,14 @@ export class PatchParser {
     this.#tail = "";
     this.#midLine = true;
     this.#open = false;
+    this.#skipLine();
+  }
+
+  #skipLine(): void {
     this.#pending = undefined;
+    this.#isBehindHunk = false;
     this.#sawText = true;
+    if (this.#draft) this.#draft.over = true;
   }
 
   /** Takes colour codes out (`git diff --color`); one that is cut waits for the next piece. */
@@ -310,23 +425,34 @@ export class PatchParser {
     piece = this.#escape + piece;
     this.#escape = "";
     const escape = piece.lastIndexOf("\x1b");
-    // deno-lint-ignore no-control-regex
-    if (escape >= 0 && /^\x1b(\[[0-9;]{0,30})?$/.test(piece.slice(escape))) {
+    if (escape >= 0 && piece.length - escape < 40 && COLOR_START.test(piece.slice(escape))) {
       this.#escape = piece.slice(escape);
       piece = piece.slice(0, escape);
     }
     return piece.replace(COLORS, "");
   }
 
-  #startPiece(text: string, position: number): void {
-    this.#runStart = position;
-    this.#mark = position;
-    this.#plain = !this.#bytes || !/[\x80-\xff]/.test(text);
+  /** A line begins with a colour code: from here on they are taken out. */
+  #startColors(text: string, position: number, last: boolean): void {
+    this.#endPiece(text, position);
+    this.#colored = true;
+    if (last) this.#scan(text.slice(position).replace(COLORS, ""), 0, undefined, true);
+    else this.#feed(text.slice(position));
   }
 
-  /** Reads a piece from a position on. `last`: the line at its end is whole, although no newline ends it. */
-  #scan(text: string, position: number, last: boolean): void {
-    this.#startPiece(text, position);
+  #startPiece(position: number, bytes: Uint8Array | undefined): void {
+    this.#runStart = this.#mark = this.#unseenStart = position;
+    this.#counter.bytes = bytes;
+  }
+
+  /**
+   * Reads a piece from a position on.
+   *
+   * @param bytes What the piece was decoded from, if its positions are those of the text.
+   * @param last The line at its end is whole, although no newline ends it.
+   */
+  #scan(text: string, position: number, bytes: Uint8Array | undefined, last: boolean): void {
+    this.#startPiece(position, bytes);
     if (this.#midLine) {
       const newline = text.indexOf("\n", position);
       if (newline < 0) return this.#endPiece(text, text.length);
@@ -336,50 +462,50 @@ export class PatchParser {
       if (!this.#open) this.#runStart = this.#mark = position;
     }
     while (position < text.length) {
-      if (this.#state === IN_BODY) position = this.#readBody(text, position, last);
-      else if (this.#state === IN_COMBINED_BODY) position = this.#readCombinedBody(text, position);
-      else if (this.#state === BEHIND_BODY) position = this.#readBehindBody(text, position);
-      else {
+      if (this.#state === BEHIND_BODY) position = this.#readBehindBody(text, position);
+      else if (this.#state !== OUTSIDE) {
+        position = this.#state === IN_BODY
+          ? this.#readBody(text, position, last)
+          : this.#readCombinedBody(text, position, last);
+        const isStuck = position < text.length && (this.#state === IN_BODY || this.#state === IN_COMBINED_BODY);
+        if (isStuck) return this.#leave(text, position, last);
+      } else {
+        if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#leave(text, position, last);
         const newline = text.indexOf("\n", position);
-        if (newline < 0 && !last) {
-          this.#waitFor(text, position);
-          if (this.#tail.length > MAX_HEADER_CHARS) this.#dropTail();
-          return;
-        }
-        const next = newline < 0 ? text.length : newline + 1;
-        if (this.#colored || text.charCodeAt(position) !== ESCAPE) this.#readLine(text, position, next);
+        if (newline < 0 && !last) return this.#leave(text, position, last);
+        const end = newline < 0 ? text.length : newline;
+        if (end - position <= MAX_HEADER_CHARS) this.#readLine(text, position, end);
         else {
-          this.#endPiece(text, position);
-          this.#colored = true;
-          return last
-            ? this.#scan(text.slice(position).replace(COLORS, ""), 0, true)
-            : this.#feed(text.slice(position));
+          this.#line++;
+          if (this.#draft) this.#belongs(text, position, false);
+          this.#skipLine();
         }
-        position = next;
+        position = end + 1;
       }
-      if (position < 0) return this.#waitFor(text, ~position);
     }
     this.#endPiece(text, text.length);
   }
 
-  /** The line at `position` can be read only with what comes next. */
-  #waitFor(text: string, position: number): void {
+  /** The line at `position` cannot be read as it stands: it goes on in the next piece, or has colours. */
+  #leave(text: string, position: number, last: boolean): void {
+    if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#startColors(text, position, last);
     this.#endPiece(text, position);
     this.#tail = text.slice(position);
+    if (this.#state === OUTSIDE && this.#tail.length > MAX_HEADER_CHARS) this.#dropTail();
   }
 
   #endPiece(text: string, end: number): void {
     if (this.#pending) this.#pending.position = -1;
     if (this.#open) this.#commit(text, end);
-    if (this.#draft && this.#hunk) this.#limitHeld(this.#draft, this.#hunk);
+    if (this.#hunk && this.#draft!.observer) this.#show(text, end, false);
+    if (this.#draft) this.#limitHeld(this.#draft);
   }
 
   /** The characters of the file up to a position of the piece. */
   #charsAt(text: string, position: number): number {
     const file = this.#draft!.file;
-    const from = this.#mark;
-    if (position > from) {
-      file.chars += this.#plain ? position - from : this.#counter.count(text, from, position);
+    if (position > this.#mark) {
+      file.chars += this.#bytes ? this.#counter.count(text, this.#mark, position) : position - this.#mark;
       this.#mark = position;
     }
     return file.chars;
@@ -390,9 +516,9 @@ export class PatchParser {
     const draft = this.#draft!;
     this.#charsAt(text, end);
     if (end > this.#runStart && !draft.full) {
-      const list = this.#hunk && this.#keep ? draft.held : draft.kept;
-      list.push(text.slice(this.#runStart, end));
-      if (draft.settled && !this.#hunk && draft.file.chars > draft.room) draft.full = true;
+      const piece = text.slice(this.#runStart, end);
+      if (this.#keep && (this.#hunk || draft.block !== 0)) draft.held += piece;
+      else draft.kept += piece;
     }
     this.#runStart = end;
   }
@@ -409,7 +535,12 @@ export class PatchParser {
     }
   }
 
-  /** Reads lines of a body from a position on; gives the position behind the last one, `~` of it to wait for more. */
+  /**
+   * Reads lines of a body from a position on; gives the position behind the last one. Where the state is still that of
+   * a body, the line there cannot be read as it stands.
+   *
+   * Over a screen: every line of every patch passes through this one loop, whose counters are local for that reason.
+   */
   #readBody(text: string, position: number, last: boolean): number {
     const end = text.length;
     let oldLeft = this.#oldLeft;
@@ -417,8 +548,7 @@ export class PatchParser {
     let additions = 0;
     let deletions = 0;
     let others = 0;
-    let broken = false;
-    let waits = false;
+    let isBroken = false;
     while (position < end && (oldLeft > 0 || newLeft > 0)) {
       const marker = text.charCodeAt(position);
       if (marker === SPACE && oldLeft > 0 && newLeft > 0) {
@@ -433,16 +563,17 @@ export class PatchParser {
         deletions++;
       } else if (marker === BACKSLASH) {
         others++;
-      } else if (marker === RETURN && position + 1 === end && !last) {
-        waits = true;
+      } else if (marker === ESCAPE && !this.#colored) {
         break;
+      } else if (marker === RETURN && position + 1 === end && !last) {
+        break; // a blank line, or not: the next piece says it
       } else if (oldLeft > 0 && newLeft > 0 && isBlankLine(text, position)) {
         // An empty context line whose space was lost (diff.suppressBlankEmpty, mail programs).
         oldLeft--;
         newLeft--;
         others++;
       } else {
-        broken = true;
+        isBroken = true;
         break;
       }
       const newline = text.indexOf("\n", position);
@@ -456,11 +587,9 @@ export class PatchParser {
     this.#oldLeft = oldLeft;
     this.#newLeft = newLeft;
     this.#countLines(additions, deletions, others);
-    if (broken) {
-      this.#breakBody();
-      this.#endHunk(text, position);
-    } else if (oldLeft === 0 && newLeft === 0) this.#state = BEHIND_BODY;
-    return waits ? ~position : position;
+    if (isBroken) this.#breakBody(text, position);
+    else if (oldLeft === 0 && newLeft === 0) this.#state = BEHIND_BODY;
+    return position;
   }
 
   #countLines(additions: number, deletions: number, others: number): void {
@@ -477,28 +606,26 @@ export class PatchParser {
   }
 
   /** The same for a combined diff: a column for each parent (git-diff-tree, "Combined diff format"). */
-  #readCombinedBody(text: string, position: number): number {
+  #readCombinedBody(text: string, position: number, last: boolean): number {
     const left = this.#parentsLeft;
     while (this.#newLeft > 0 || left.some((lines) => lines > 0)) {
       if (position >= text.length) return position;
       const newline = text.indexOf("\n", position);
       const columns = text.slice(position, position + left.length);
-      if (newline < 0 && columns.length < left.length) {
-        return ~position;
-      }
+      if (newline < 0 && !last && columns.length < left.length) return position;
+      if (columns.startsWith("\x1b") && !this.#colored) return position;
       const isNote = columns.startsWith("\\");
-      if (!isNote && !/^[-+ ]*$/.test(columns)) {
-        this.#breakBody();
-        this.#endHunk(text, position);
+      if (!isNote && !/^[-+ ]+$/.test(columns)) {
+        this.#breakBody(text, position);
         return position;
       }
-      const isDeletion = columns.includes("-");
+      const isDeletion = !isNote && columns.includes("-");
       if (!isNote) {
         for (let i = 0; i < left.length; i++) if (columns[i] === (isDeletion ? "-" : " ")) left[i]!--;
         if (!isDeletion) this.#newLeft--;
       }
       this.#midLine = newline < 0;
-      const isAddition = !isDeletion && columns.includes("+");
+      const isAddition = !isNote && !isDeletion && columns.includes("+");
       this.#countLines(isAddition ? 1 : 0, isDeletion ? 1 : 0, isAddition || isDeletion ? 0 : 1);
       position = newline < 0 ? text.length : newline + 1;
     }
@@ -510,6 +637,7 @@ export class PatchParser {
   #readBehindBody(text: string, position: number): number {
     if (text.charCodeAt(position) !== BACKSLASH) {
       this.#endHunk(text, position);
+      this.#isBehindHunk = true;
       return position;
     }
     const newline = text.indexOf("\n", position);
@@ -519,213 +647,259 @@ export class PatchParser {
   }
 
   /** The body ends before its header says so. */
-  #breakBody(): void {
+  #breakBody(text: string, position: number): void {
     const missing = Math.max(this.#oldLeft, this.#newLeft, ...this.#parentsLeft);
     this.#problem(this.#line, `the hunk ends ${missing} line${missing === 1 ? "" : "s"} before its header says`);
+    this.#endHunk(text, position);
   }
 
   #endHunk(text: string, position: number): void {
     const [draft, hunk] = [this.#draft, this.#hunk];
     this.#state = OUTSIDE;
-    this.#parentsLeft = [];
     if (!draft || !hunk) return;
     hunk.end = this.#charsAt(text, position);
-    const { file } = draft;
-    if (!this.#keep) {
-      file.hunksKept++;
-      this.#hunk = undefined;
-      return;
+    if (draft.observer) this.#show(text, position, true);
+    if (this.#keep) {
+      this.#commit(text, position);
+      this.#limitHeld(draft);
+      draft.kept += draft.held;
+      draft.held = "";
     }
-    this.#commit(text, position);
-    this.#limitHeld(draft, hunk);
     this.#hunk = undefined;
-    if (draft.full) return;
-    draft.kept.push(...draft.held);
-    draft.held = [];
-    file.hunksKept++;
+    if (!draft.full) draft.file.hunksKept++;
   }
 
   /** Gives up a hunk as soon as it is clear that it does not fit. The first one is kept whole, or as much as may be. */
-  #limitHeld(draft: Draft, hunk: Hunk): void {
-    if (!this.#keep || draft.full) return;
-    const { file } = draft;
-    if (file.hunks.length > 1) draft.full = file.chars > draft.room;
-    else if (file.chars - hunk.start > MAX_HUNK_CHARS) {
-      draft.cut = cutHunk(this.#decode(draft.held.join("")));
-      draft.full = true;
-    }
-    if (draft.full) draft.held = [];
+  #limitHeld(draft: Draft): void {
+    const { file, room } = draft;
+    const hunk = this.#hunk;
+    if (draft.full || file.chars <= room || (!hunk && draft.block === 0)) return;
+    if (hunk && file.hunkCount === 1) {
+      if (file.chars - hunk.start <= MAX_HUNK_CHARS) return;
+      draft.cut = cutHunk(this.#bytes ? decodeUtf8(draft.held) : draft.held);
+    } else if (hunk) file.hunks.pop();
+    draft.full = true;
+    draft.held = "";
   }
 
-  #decode(text: string): string {
-    return this.#bytes ? decodeUtf8(text) : text;
+  /** Shows the observer the whole lines up to a position, and what is left of them at the end of the hunk. */
+  #show(text: string, end: number, isEnd: boolean): void {
+    const lastLine = isEnd ? end : text.lastIndexOf("\n", end - 1) + 1;
+    if (lastLine > this.#unseenStart || isEnd) {
+      this.#tell(this.#unseen + text.slice(this.#unseenStart, lastLine), isEnd);
+      this.#unseen = "";
+      this.#unseenStart = lastLine;
+    }
+    this.#unseen += text.slice(this.#unseenStart, end);
+    this.#unseenStart = end;
+    if (this.#unseen.length <= MAX_OBSERVED_LINE) return;
+    this.#tell(this.#unseen, false);
+    this.#unseen = "";
+  }
+
+  #tell(text: string, isEnd: boolean): void {
+    if (this.#bytes) {
+      this.#observed ??= new TextDecoder("utf-8", { ignoreBOM: true });
+      text = this.#observed.decode(toBytes(text), { stream: !isEnd });
+    }
+    if (text !== "") this.#draft!.observer!(this.#hunk!, text);
   }
 
   /** A line outside any body. */
-  #readLine(text: string, position: number, next: number): void {
+  #readLine(text: string, position: number, newline: number): void {
     const line = this.#line++;
-    let end = next;
-    if (end > position && text.charCodeAt(end - 1) === NEWLINE) end--;
-    if (end > position && text.charCodeAt(end - 1) === RETURN) end--;
+    const end = newline > position && text.charCodeAt(newline - 1) === RETURN ? newline - 1 : newline;
     if (end > position) this.#sawText = true;
-    const content = end - position > MAX_HEADER_CHARS ? "" : text.slice(position, end);
+    const isBehindHunk = this.#isBehindHunk;
+    this.#isBehindHunk = false;
+    const draft = this.#draft;
+    if (draft && this.#readHeader(draft, text, position, end)) return this.#belongs(text, position, true);
     const pending = this.#pending;
     this.#pending = undefined;
-    const begun = this.#beginning(content, pending, line);
+    const begun = this.#beginning(text, position, end, line, pending);
+    if (draft) this.#belongs(text, position, false);
     if (begun === "pending") {
-      const { position: from, text: before } = pending ?? { position, text: "" };
-      this.#pending = { ...this.#pending!, position: from, text: before + text.slice(position, next) };
-      this.#belongs(text, position, false);
-    } else if (begun) {
-      this.#belongs(text, position, false);
-      this.#finish();
-      this.#draft = begun;
-      this.#takePending(begun.file, pending, position);
-      if (begun.file.binary || begun.kind === "submodule") this.#settle(begun, undefined);
-    } else {
-      const draft = this.#draft;
-      const belongs = draft !== undefined && this.#readHeader(content, draft, text, position);
-      if (draft) this.#belongs(text, position, belongs);
-      if (!belongs) this.#strayLine(content, line);
+      const before = this.#pending!.lines > 1 ? pending! : { position, text: "" };
+      this.#pending!.position = before.position;
+      this.#pending!.text = before.text + text.slice(position, newline + 1);
+    } else if (begun) this.#startFile(begun, position, pending);
+    else {
+      if (draft) draft.over = true;
+      this.#strayLine(text, position, end, line, isBehindHunk);
     }
   }
 
-  /** The lines before the one that made clear that a file begins belong to it. */
-  #takePending(file: FileDiff, pending: Pending | undefined, position: number): void {
+  /** The file that begins with this line; `pending` if that depends on the next one. */
+  #beginning(
+    text: string,
+    position: number,
+    end: number,
+    line: number,
+    pending: Pending | undefined,
+  ): Draft | "pending" | undefined {
+    const after = (words: string) => {
+      const value = behind(text, position, end, words);
+      return value === undefined ? undefined : decoded(value, this.#bytes);
+    };
+    let value: string | undefined;
+    switch (text[position]) {
+      case "d":
+        if ((value = after("diff --git ")) !== undefined) return newDraft("git", line, value);
+        if ((value = after("diff --cc ") ?? after("diff --combined ")) !== undefined) {
+          return newDraft("combined", line, value);
+        }
+        return after("diff ") === undefined ? undefined : this.#wait(RANK_DIFF, pending);
+      case "-":
+        return (value = after("--- ")) === undefined ? undefined : this.#wait(RANK_OLD, pending, { old: value });
+      case "+":
+        if (pending?.old === undefined || (value = after("+++ ")) === undefined) return undefined;
+        return plainDraft(line, pending.old, value);
+      case "I":
+        return (value = after("Index: ")) === undefined ? undefined : this.#wait(RANK_INDEX, pending, { index: value });
+      case "=":
+        if (pending?.rank !== RANK_INDEX || !/^={60,}$/.test(text.slice(position, end))) return undefined;
+        return newDraft("svn", line, pending.index!);
+      case "S":
+        return (value = after("Submodule ")) === undefined ? undefined : submoduleDraft(value, line);
+      case "B":
+        return (value = after("Binary file")) === undefined ? undefined : binaryDraft(value, line);
+    }
+    return undefined;
+  }
+
+  #wait(rank: number, before: Pending | undefined, more: { old?: string; index?: string } = {}): "pending" {
+    const goesOn = before !== undefined && before.rank < rank;
+    this.#pending = {
+      text: "",
+      position: -1,
+      lines: goesOn ? before.lines + 1 : 1,
+      rank,
+      old: more.old,
+      index: more.index ?? (goesOn ? before.index : undefined),
+    };
+    return "pending";
+  }
+
+  /** A file begins, with the lines that waited for it. */
+  #startFile(draft: Draft, position: number, pending: Pending | undefined): void {
+    this.#finish();
+    this.#draft = draft;
+    const { file } = draft;
     const isHere = pending !== undefined && pending.position >= 0;
     this.#open = true;
     this.#runStart = this.#mark = isHere ? pending.position : position;
     file.lines = 1 + (pending?.lines ?? 0);
-    if (!pending || isHere) return;
-    file.chars = this.#bytes ? this.#counter.count(pending.text, 0, pending.text.length) : pending.text.length;
-    this.#draft!.kept.push(pending.text);
-  }
-
-  /** The file that begins with this line; `pending` if that depends on the next one. */
-  #beginning(content: string, pending: Pending | undefined, line: number): Draft | "pending" | undefined {
-    const wait = (more: Partial<Pending>) => {
-      this.#pending = {
-        text: "",
-        position: -1,
-        lines: (pending?.lines ?? 0) + 1,
-        old: undefined,
-        index: pending?.index,
-        ...more,
-      };
-      return "pending" as const;
-    };
-    if (content.startsWith("diff --git ")) return newDraft("git", line, content.slice(11));
-    if (content.startsWith("diff --cc ")) return newDraft("combined", line, content.slice(10));
-    if (content.startsWith("diff --combined ")) return newDraft("combined", line, content.slice(16));
-    const awaitsNames = this.#draft !== undefined && !this.#draft.settled && this.#draft.newName === undefined;
-    if (content.startsWith("--- ") && !awaitsNames) return wait({ old: content.slice(4) });
-    if (content.startsWith("+++ ") && pending?.old !== undefined) {
-      const draft = newDraft("plain", line, "");
-      this.#nameSide(draft, "old", pending.old);
-      this.#nameSide(draft, "new", content.slice(4));
-      return draft;
+    if (pending && !isHere) {
+      file.chars = this.#bytes ? decodeUtf8(pending.text).length : pending.text.length;
+      draft.kept = pending.text;
     }
-    if (content.startsWith("Index: ")) return wait({ index: content.slice(7) });
-    if (pending?.index !== undefined && /^={60,}$/.test(content)) return newDraft("svn", line, pending.index);
-    if (content.startsWith("diff ") && !awaitsNames) return wait({});
-    if (content.startsWith("Submodule ")) return this.#submodule(content.slice(10), line);
-    if (/^Binary files? /.test(content) && !awaitsNames) return binaryDraft(content, line, this.#bytes);
-    return undefined;
-  }
-
-  /** `Submodule PATH OLD..NEW:` (git diff --submodule=log). */
-  #submodule(words: string, line: number): Draft | undefined {
-    const match = /^(.*) [0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}(:| \(.*\):?)$/.exec(words);
-    if (!match) return undefined;
-    const draft = newDraft("submodule", line, match[1]!);
-    draft.changed = true;
-    if (words.includes("(new submodule)")) draft.file.status = "added";
-    if (words.includes("(submodule deleted)")) draft.file.status = "deleted";
-    return draft;
-  }
-
-  #nameSide(draft: Draft, side: "old" | "new", text: string): void {
-    const { name, rest } = readName(text, this.#bytes);
-    // svn says it in words, GNU diff -N with the beginning of time.
-    const missing = name === NO_FILE || rest.includes("(nonexistent)") || /\b(1970-01-01|1969-12-31) /.test(rest);
-    if (side === "old") [draft.oldName, draft.oldMissing] = [name, missing];
-    else [draft.newName, draft.newMissing] = [name, missing];
-    draft.changed = true;
+    if (file.binary || draft.kind === "submodule") this.#settle(draft, undefined);
   }
 
   /** A line that goes on with a file: whether it is one. */
-  #readHeader(content: string, draft: Draft, text: string, position: number): boolean {
-    const { file } = draft;
-    if (content.startsWith("@@")) return this.#startHunk(content, draft, text, position);
-    if (draft.kind === "submodule") return /^ {2}[<>] /.test(content);
-    if (draft.inBinary) return isBinaryData(content);
-    if (draft.settled) return false;
-    if (content.startsWith("--- ") && draft.oldName === undefined) {
-      this.#nameSide(draft, "old", content.slice(4));
-      return true;
+  #readHeader(draft: Draft, text: string, position: number, end: number): boolean {
+    const first = text.charCodeAt(position);
+    if (first === AT) return this.#startHunk(draft, text, position, end);
+    if (draft.over) return false;
+    if (draft.block !== 0) return readBinaryData(draft, text, position, end);
+    if (draft.kind === "submodule") return /^ {2}[<>] /.test(text.slice(position, position + 4));
+    if (draft.settled || draft.file.lines > MAX_HEADER_LINES) return false;
+    if (first === MINUS && draft.oldName === undefined) return this.#nameSide(draft, "old", text, position, end);
+    if (first === PLUS && draft.oldName !== undefined && draft.newName === undefined) {
+      return this.#nameSide(draft, "new", text, position, end);
     }
-    if (content.startsWith("+++ ") && draft.oldName !== undefined && draft.newName === undefined) {
-      this.#nameSide(draft, "new", content.slice(4));
-      return true;
-    }
-    if (draft.kind === "svn") {
-      if (content !== "Cannot display: file marked as a binary type." && !content.startsWith("diff ")) return false;
-      if (content.startsWith("Cannot")) file.binary = draft.changed = true;
-      return true;
-    }
-    if (/^Binary files? /.test(content) || content === "GIT binary patch") {
-      file.binary = draft.changed = true;
-      draft.inBinary = content.startsWith("GIT");
-      this.#settle(draft, undefined);
-      return true;
-    }
-    return draft.kind !== "plain" && readExtendedHeader(content, draft, this.#bytes);
+    if (draft.kind === "plain") return false;
+    if (draft.kind === "svn") return readSvnHeader(draft, text, position, end, this.#bytes);
+    if (first === 66 || first === 71) return this.#startBinary(draft, text, position, end);
+    return readExtendedHeader(draft, text, position, end, this.#bytes);
   }
 
-  #startHunk(content: string, draft: Draft, text: string, position: number): boolean {
-    const hunk = readHunkHeader(content);
-    const parents = hunk ? undefined : readCombinedHeader(content);
-    if ((!hunk && !parents) || draft.kind === "submodule" || draft.inBinary) return false;
-    const started = hunk ?? parents!.hunk;
-    if (this.#bytes) started.section = decodeUtf8(started.section);
-    else if (this.#keep) started.section = unpinned(started.section);
-    draft.changed = true;
-    draft.file.hunks.push(started);
-    if (!draft.settled) this.#settle(draft, started);
-    if (this.#open) {
-      if (this.#keep) this.#commit(text, position);
-    } else {
-      this.#runStart = this.#mark = position;
+  #nameSide(draft: Draft, side: "old" | "new", text: string, position: number, end: number): boolean {
+    const value = behind(text, position, end, side === "old" ? "--- " : "+++ ");
+    if (value === undefined) return false;
+    readSide(draft, side, decoded(value, this.#bytes));
+    return true;
+  }
+
+  #startBinary(draft: Draft, text: string, position: number, end: number): boolean {
+    const isPatch = text.startsWith("GIT binary patch", position);
+    if (!isPatch && !text.startsWith("Binary file", position)) return false;
+    draft.file.binary = draft.changed = true;
+    this.#settle(draft, undefined);
+    if (isPatch) {
+      this.#commit(text, Math.min(end + 1, text.length));
+      draft.block = BEFORE_BLOCK;
     }
-    started.start = this.#charsAt(text, position);
-    this.#hunk = started;
-    this.#oldLeft = started.oldLines;
-    this.#newLeft = started.newLines;
-    this.#parentsLeft = parents?.left ?? [];
-    this.#state = parents ? IN_COMBINED_BODY : started.oldLines > 0 || started.newLines > 0 ? IN_BODY : BEHIND_BODY;
+    return true;
+  }
+
+  #startHunk(draft: Draft, text: string, position: number, end: number): boolean {
+    if (draft.kind === "submodule" || draft.file.binary) return false;
+    const parentsLeft: number[] = [];
+    const hunk = readHunkHeader(text, position, end) ?? readCombinedHeader(text.slice(position, end), parentsLeft);
+    if (!hunk) return false;
+    const { file } = draft;
+    if (this.#copies) hunk.section = unpinned(decoded(hunk.section, this.#bytes));
+    draft.changed = true;
+    file.hunkCount++;
+    if (!draft.settled) this.#settle(draft, hunk);
+    if (!this.#open) this.#runStart = this.#mark = position;
+    else if (this.#keep) this.#commit(text, position);
+    hunk.start = this.#charsAt(text, position);
+    if (file.hunkCount === 1 && !draft.full) file.hunks = [hunk]; // which takes less room than one that was pushed to
+    else if (!draft.full) file.hunks.push(hunk);
+    this.#hunk = hunk;
+    this.#unseenStart = Math.min(end + 1, text.length);
+    this.#oldLeft = hunk.oldLines;
+    this.#newLeft = hunk.newLines;
+    this.#parentsLeft = parentsLeft;
+    this.#state = hunk.columns ? IN_COMBINED_BODY : hunk.oldLines > 0 || hunk.newLines > 0 ? IN_BODY : BEHIND_BODY;
     return true;
   }
 
   /** Text that belongs to no file: said where it means that something is missing. */
-  #strayLine(content: string, line: number): void {
-    if (content.startsWith("@@ -")) {
-      this.#problem(
-        line,
-        readHunkHeader(content) ? "a hunk without a file header" : "a hunk header that cannot be read",
-      );
-    } else if (content.startsWith("Only in ")) this.#problem(line, `not in the patch: ${content}`);
-    else if (/^\*{3} /.test(content)) this.#isContextDiff = true;
+  #strayLine(text: string, position: number, end: number, line: number, isBehindHunk: boolean): void {
+    switch (text[position]) {
+      case "@":
+        if (!text.startsWith("@@ -", position)) return;
+        if (readHunkHeader(text, position, end)) this.#problem(line, "a hunk without a file header");
+        else {this.#problem(
+            line,
+            `a hunk header that cannot be read: ${quoted(decoded(text.slice(position, end), this.#bytes))}`,
+          );}
+        return;
+      case "O":
+        if (text.startsWith("Only in ", position)) {
+          this.#problem(line, `not in the patch: ${quoted(decoded(text.slice(position, end), this.#bytes))}`);
+        }
+        return;
+      case "*":
+        if (text.startsWith("*** ", position)) this.#isContextDiff = true;
+        return;
+      case "+":
+      case "-": // but for a mail's signature and its like
+        if (isBehindHunk && !text.startsWith("--", position)) {
+          this.#problem(line, "lines behind a hunk that its header does not count");
+        }
+    }
   }
 
   /** Path and status become final; what is kept is decided. */
   #settle(draft: Draft, firstHunk: Hunk | undefined): void {
     draft.settled = true;
     const { file } = draft;
-    nameFile(draft, firstHunk, this.#bytes);
-    if (!this.#keep) return;
-    draft.room = this.#keep(file);
-    draft.full = !(draft.room > 0);
-    if (draft.full) draft.kept = [];
+    nameFile(draft, firstHunk, this.#copies);
+    if (draft.nameless) draft.full = true;
+    else {
+      if (this.#keep) this.#limit(draft, this.#keep(file));
+      draft.observer = this.#observe?.(file);
+    }
+  }
+
+  #limit(draft: Draft, room: number): void {
+    draft.room = room;
+    draft.full = !(room > 0);
+    if (draft.full) draft.kept = "";
   }
 
   #finish(): void {
@@ -734,12 +908,17 @@ export class PatchParser {
     this.#open = false;
     if (!draft) return;
     if (!draft.changed) return this.#problem(draft.line, "a file header without a change");
-    if (draft.kind === "plain" && draft.file.hunks.length === 0 && !draft.file.binary) {
+    const { file } = draft;
+    if (draft.kind === "plain" && file.hunkCount === 0 && !file.binary) {
       return this.#problem(draft.line, "a file header without a hunk");
     }
     if (!draft.settled) this.#settle(draft, undefined);
-    const { file } = draft;
-    const text = draft.kept.length === 1 ? draft.kept[0]! : draft.kept.join("");
+    if (draft.nameless) {
+      const names = quoted(draft.header);
+      return this.#problem(draft.line, `the names in a file header do not agree: ${names}`);
+    }
+    this.#limitHeld(draft);
+    const text = draft.kept + draft.held;
     file.text = (this.#bytes ? decodeUtf8(text) : this.#keep ? unpinned(text) : text) + draft.cut;
     this.#sawFile = true;
     this.#done.push(file);
@@ -752,15 +931,26 @@ function isBlankLine(text: string, position: number): boolean {
   return at >= text.length || text.charCodeAt(at) === NEWLINE;
 }
 
+/** What stands behind these words in a line that begins with them. */
+function behind(text: string, position: number, end: number, words: string): string | undefined {
+  if (!text.startsWith(words, position)) return undefined;
+  return text.slice(position + words.length, end);
+}
+
 /** Characters of a too large hunk that are kept: whole lines, within {@linkcode MAX_HUNK_CHARS}. */
 export function cutHunk(hunk: string): string {
   if (hunk.length <= MAX_HUNK_CHARS) return hunk;
   return hunk.slice(0, hunk.lastIndexOf("\n", MAX_HUNK_CHARS - 1) + 1);
 }
 
+/** Text of a patch, to be quoted in a problem. */
+function quoted(text: string): string {
+  return text.length > MAX_QUOTED_CHARS ? `${unpinned(text.slice(0, MAX_QUOTED_CHARS))}…` : unpinned(text);
+}
+
 /** A copy that does not hold a whole piece alive, as a slice would. */
 function unpinned(text: string): string {
-  return (" " + text).slice(1);
+  return text === "" ? "" : (" " + text).slice(1);
 }
 
 function newDraft(kind: Draft["kind"], line: number, header: string): Draft {
@@ -775,6 +965,7 @@ function newDraft(kind: Draft["kind"], line: number, header: string): Draft {
       text: "",
       chars: 0,
       lines: 0,
+      hunkCount: 0,
       hunksKept: 0,
     },
     kind,
@@ -788,21 +979,30 @@ function newDraft(kind: Draft["kind"], line: number, header: string): Draft {
     newMissing: false,
     changed: false,
     settled: false,
-    inBinary: false,
+    over: false,
+    nameless: false,
+    block: 0,
     room: Infinity,
     full: false,
-    kept: [],
-    held: [],
+    kept: "",
+    held: "",
     cut: "",
+    observer: undefined,
   };
 }
 
+/** A file that begins with the names of its sides. */
+function plainDraft(line: number, old: string, now: string): Draft {
+  const draft = newDraft("plain", line, "");
+  readSide(draft, "old", old);
+  readSide(draft, "new", now);
+  return draft;
+}
+
 /** `Binary files A and B differ` without a header before it (GNU diff -r), `Binary file A has changed` (hg). */
-function binaryDraft(content: string, line: number, bytes: boolean): Draft | undefined {
-  const names = /^Binary files (.*) differ$/.exec(content)?.[1];
-  const path = names === undefined
-    ? /^Binary file (.*) has changed$/.exec(content)?.[1]
-    : pathInHeader(names, bytes, " and ");
+function binaryDraft(words: string, line: number): Draft | undefined {
+  const names = /^s (.*) differ$/s.exec(words)?.[1];
+  const path = names === undefined ? /^ (.*) has changed$/s.exec(words)?.[1] : pathInHeader(names, " and ");
   if (path === undefined) return undefined;
   const draft = newDraft("plain", line, "");
   draft.to = draft.from = path;
@@ -810,67 +1010,187 @@ function binaryDraft(content: string, line: number, bytes: boolean): Draft | und
   return draft;
 }
 
+/** `Submodule PATH OLD..NEW:` (git diff --submodule=log). */
+function submoduleDraft(words: string, line: number): Draft | undefined {
+  const match = /^(.*) [0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}(:| \(.*\):?)$/s.exec(words);
+  if (!match) return undefined;
+  const draft = newDraft("submodule", line, "");
+  draft.changed = true;
+  draft.to = draft.from = match[1]!;
+  if (words.includes("(new submodule)")) draft.file.status = "added";
+  if (words.includes("(submodule deleted)")) draft.file.status = "deleted";
+  return draft;
+}
+
+/** Reads what stands behind `--- ` or `+++ `. */
+function readSide(draft: Draft, side: "old" | "new", text: string): void {
+  const { name, rest } = readName(text);
+  const missing = name === NO_FILE || (rest !== "" && saysMissing(rest));
+  if (side === "old") {
+    draft.oldName = name;
+    draft.oldMissing = missing;
+  } else {
+    draft.newName = name;
+    draft.newMissing = missing;
+  }
+  draft.changed = true;
+}
+
+/** svn says it in words, GNU diff -N with the beginning of time. */
+function saysMissing(text: string): boolean {
+  return text.includes("(nonexistent)") || /\b(1970-01-01|1969-12-31) /.test(text);
+}
+
 /** The lines between `diff --git` and `---` (git-diff, "Generating patch text with -p"). */
-function readExtendedHeader(content: string, draft: Draft, bytes: boolean): boolean {
+function readExtendedHeader(draft: Draft, text: string, position: number, end: number, bytes: boolean): boolean {
   const { file } = draft;
-  const after = (words: string) => content.startsWith(words) ? content.slice(words.length) : undefined;
-  let value: string | undefined;
-  if ((value = after("index ")) !== undefined) {
-    const mode = /^[0-9a-f,]+\.\.[0-9a-f]+ (\d+)$/.exec(value)?.[1];
-    if (mode) file.oldMode = file.newMode = mode;
-  } else if ((value = after("old mode ")) !== undefined) file.oldMode = value;
-  else if ((value = after("new mode ")) !== undefined) file.newMode = value;
-  else if ((value = after("new file mode ")) !== undefined) [file.status, file.newMode] = ["added", value];
-  else if ((value = after("deleted file mode ")) !== undefined) [file.status, file.oldMode] = ["deleted", value];
-  else if ((value = after("rename from ") ?? after("copy from ")) !== undefined) {
-    file.status = content.startsWith("rename") ? "renamed" : "copied";
-    draft.from = readName(value, bytes).name;
-  } else if ((value = after("rename to ") ?? after("copy to ")) !== undefined) draft.to = readName(value, bytes).name;
-  else if (!/^(dis)?similarity index \d+%$/.test(content) && !content.startsWith("mode ")) return false;
+  switch (text.charCodeAt(position)) {
+    case 105: // index 12ab..34cd 100644
+      if (!text.startsWith("index ", position)) return false;
+      if (text.charCodeAt(end - 7) === SPACE) file.oldMode = file.newMode = readMode(text, end - 6, end);
+      break;
+    case 111:
+      if (!text.startsWith("old mode ", position)) return false;
+      file.oldMode = readMode(text, position + 9, end);
+      break;
+    case 110:
+      if (text.startsWith("new mode ", position)) file.newMode = readMode(text, position + 9, end);
+      else if (text.startsWith("new file mode ", position)) {
+        file.status = "added";
+        file.newMode = readMode(text, position + 14, end);
+      } else return false;
+      break;
+    case 100:
+      if (text.startsWith("deleted file mode ", position)) {
+        file.status = "deleted";
+        file.oldMode = readMode(text, position + 18, end);
+      } else if (!text.startsWith("dissimilarity index ", position)) return false;
+      break;
+    case 114: // rename from x
+    case 99: // copy from x
+      return readMove(draft, text.slice(position, end), bytes);
+    default: // "mode " is of combined diffs
+      if (!text.startsWith("similarity index ", position) && !text.startsWith("mode ", position)) return false;
+  }
   draft.changed = true;
   return true;
 }
 
+function readMove(draft: Draft, content: string, bytes: boolean): boolean {
+  const [, how, side, name] = /^(rename|copy) (from|to) (.*)$/s.exec(content) ?? [];
+  if (name === undefined) return false;
+  if (side === "from") draft.from = readName(decoded(name, bytes)).name;
+  else draft.to = readName(decoded(name, bytes)).name;
+  draft.file.status = how === "rename" ? "renamed" : "copied";
+  return draft.changed = true;
+}
+
+/** Modes that git writes; each is one string, however many files have it. */
+const MODES = ["100644", "100755", "120000", "160000", "040000"];
+
+function readMode(text: string, position: number, end: number): string {
+  const known = MODES.find((mode) => text.startsWith(mode, position) && position + mode.length === end);
+  return known ?? unpinned(text.slice(position, Math.min(end, position + MAX_QUOTED_CHARS)));
+}
+
+/** The lines behind the `====` of svn and CVS. */
+function readSvnHeader(draft: Draft, text: string, position: number, end: number, bytes: boolean): boolean {
+  const header = draft.changed ? undefined : behind(text, position, end, "diff --git ");
+  if (header !== undefined) {
+    draft.kind = "git"; // svn diff --git
+    draft.header = decoded(header, bytes);
+    return true;
+  }
+  if (text.startsWith("Cannot display: file marked as a binary type.", position)) {
+    return draft.file.binary = draft.changed = true;
+  }
+  return SVN_LINES.some((words) => text.startsWith(words, position));
+}
+
+const SVN_LINES = ["diff ", "RCS file: ", "retrieving revision ", "svn:mime-type = "];
+
+/** A line of a `GIT binary patch`: the size of a block, base 85 with its length before it, the line that ends a block. */
+function readBinaryData(draft: Draft, text: string, position: number, end: number): boolean {
+  if (draft.block === BEFORE_BLOCK) {
+    if (!/^(literal|delta) \d+$/.test(text.slice(position, end))) return false;
+    draft.block = IN_BLOCK;
+    return true;
+  }
+  if (position === end) {
+    draft.block = BEFORE_BLOCK;
+    return true;
+  }
+  const first = text.charCodeAt(position);
+  const size = first >= 65 && first <= 90 ? first - 64 : first >= 97 && first <= 122 ? first - 70 : 0;
+  return size > 0 && end - position === 1 + 5 * Math.ceil(size / 4);
+}
+
 /** Path, old path and status of a file, from the most reliable line that says them. */
-function nameFile(draft: Draft, firstHunk: Hunk | undefined, bytes: boolean): void {
+function nameFile(draft: Draft, firstHunk: Hunk | undefined, copies: boolean): void {
   const { file, from, to } = draft;
   const noOldLines = firstHunk === undefined || (firstHunk.oldStart === 0 && firstHunk.oldLines === 0);
   const noNewLines = firstHunk === undefined || (firstHunk.newStart === 0 && firstHunk.newLines === 0);
   if (draft.oldMissing && noOldLines) file.status = "added";
   if (draft.newMissing && noNewLines) file.status = "deleted";
-  if (from !== undefined && to !== undefined) {
-    file.path = to;
-    if (from !== to) file.oldPath = from;
-  } else if (draft.kind === "submodule") file.path = bytes ? decodeUtf8(draft.header) : draft.header;
-  else file.path = pathOf(draft, bytes);
+  const path = from !== undefined && to !== undefined ? to : pathOf(draft);
+  draft.nameless = path === undefined || path === "";
+  if (draft.nameless) return;
+  file.path = copies ? unpinned(path!) : path!;
+  if (from !== undefined && to !== undefined && from !== to) file.oldPath = copies ? unpinned(from) : from;
 }
 
-function pathOf({ kind, header, oldName, newName }: Draft, bytes: boolean): string {
-  const [old, now] = [oldName, newName].map((name) => name === NO_FILE ? undefined : name);
-  if (old !== undefined && now !== undefined) return stripPrefixes(old, now).now;
-  const inHeader = kind === "git"
-    ? pathInHeader(header, bytes)
-    : kind === "plain"
-    ? undefined
-    : readName(header, bytes).name;
+function pathOf({ kind, header, oldName, newName }: Draft): string | undefined {
+  const old = oldName === NO_FILE ? undefined : oldName;
+  const now = newName === NO_FILE ? undefined : newName;
+  if (old !== undefined && now !== undefined) return agreedPath(old, now) ?? withoutLetter(now);
+  const inHeader = kind === "git" ? pathInHeader(header) : kind === "plain" ? undefined : readName(header).name;
   const one = old ?? now;
-  if (one === undefined) return inHeader ?? readName(header, bytes).name;
+  if (one === undefined) return inHeader ?? (kind === "git" ? newPathInHeader(header) : undefined);
   if (inHeader !== undefined && one.endsWith(inHeader)) return inHeader;
   return old === undefined ? one.replace(/^b\//, "") : one.replace(/^a\//, "");
 }
 
-/** Reads `@@ -1,2 +3,4 @@ section`; an omitted count is 1. `undefined` if it is none. */
-function readHunkHeader(content: string): Hunk | undefined {
-  const match = /^@@ -(\d{1,20})(?:,(\d{1,20}))? \+(\d{1,20})(?:,(\d{1,20}))? @@(?: (.*))?$/s.exec(content);
-  return match ? newHunk(match[1]!, match[2], match[3]!, match[4], match[5]) : undefined;
+/**
+ * Reads `@@ -1,2 +3,4 @@ section` from a position; an omitted count is 1. `undefined` if it is none. A cursor, because a
+ * patch may have more hunks than anything else.
+ */
+function readHunkHeader(text: string, position: number, end: number): Hunk | undefined {
+  if (!text.startsWith("@@ -", position)) return undefined;
+  const oldStart = readNumber(text, position + 4);
+  const oldLines = text.charCodeAt(behindNumber) === COMMA ? readNumber(text, behindNumber + 1) : 1;
+  if (oldStart < 0 || oldLines < 0 || !text.startsWith(" +", behindNumber)) return undefined;
+  const newStart = readNumber(text, behindNumber + 2);
+  const newLines = text.charCodeAt(behindNumber) === COMMA ? readNumber(text, behindNumber + 1) : 1;
+  if (newStart < 0 || newLines < 0 || !text.startsWith(" @@", behindNumber)) return undefined;
+  let at = behindNumber + 3;
+  if (text.charCodeAt(at) === SPACE) at++;
+  return newHunk(oldStart, oldLines, newStart, newLines, at < end ? text.slice(at, end) : "");
 }
 
-function newHunk(oldStart: string, oldLines = "1", newStart: string, newLines = "1", section = ""): Hunk {
+/** Where the number ends that was read last. */
+let behindNumber = 0;
+
+/** Reads a number of at most 20 digits, -1 if there is none; leaves {@linkcode behindNumber} behind it. */
+function readNumber(text: string, position: number): number {
+  let number = 0;
+  let at = position;
+  for (; at <= position + MAX_DIGITS; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) break;
+    number = 10 * number + digit;
+  }
+  behindNumber = at;
+  return at === position || at > position + MAX_DIGITS ? -1 : number;
+}
+
+const MAX_DIGITS = 20;
+
+function newHunk(oldStart: number, oldLines: number, newStart: number, newLines: number, section: string): Hunk {
   return {
-    oldStart: Number(oldStart),
-    oldLines: Number(oldLines),
-    newStart: Number(newStart),
-    newLines: Number(newLines),
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
     section,
     additions: 0,
     deletions: 0,
@@ -880,55 +1200,86 @@ function newHunk(oldStart: string, oldLines = "1", newStart: string, newLines = 
   };
 }
 
-/** Reads `@@@ -1,2 -1,2 +3,4 @@@ section` of a combined diff with any number of parents. */
-function readCombinedHeader(content: string): { hunk: Hunk; left: number[] } | undefined {
+/**
+ * Reads `@@@ -1,2 -1,2 +3,4 @@@ section` of a combined diff with any number of parents.
+ *
+ * @param parentsLeft Takes the lines of each parent.
+ */
+function readCombinedHeader(content: string, parentsLeft: number[]): Hunk | undefined {
   const match = /^(@{3,}) ((?:-\d{1,20}(?:,\d{1,20})? )+)\+(\d{1,20})(?:,(\d{1,20}))? @{3,}(?: (.*))?$/s.exec(content);
   if (!match) return undefined;
-  const old = match[2]!.trim().split(" ").map((range) => range.slice(1).split(","));
-  if (old.length !== match[1]!.length - 1) return undefined;
-  return {
-    hunk: newHunk(old[0]![0]!, old[0]![1], match[3]!, match[4], match[5]),
-    left: old.map(([, lines]) => Number(lines ?? "1")),
-  };
+  const old = match[2]!.trim().split(" ").map((range) => range.slice(1).split(",").map(Number));
+  if (old.length !== match[1]!.length - 1 || old.length > MAX_PARENTS) return undefined;
+  for (const [, lines] of old) parentsLeft.push(lines ?? 1);
+  const hunk = newHunk(old[0]![0]!, parentsLeft[0]!, Number(match[3]), Number(match[4] ?? 1), match[5] ?? "");
+  hunk.columns = old.length;
+  return hunk;
 }
 
-/** A line of a `GIT binary patch`: the size of a block, base 85 with its length before it, the line that ends a block. */
-function isBinaryData(content: string): boolean {
-  return content === "" || /^(literal|delta) \d+$/.test(content) || /^[A-Za-z][!-~]{1,65}$/.test(content);
-}
+/** How the UTF-8 byte order mark looks as latin1. */
+const BYTE_ORDER_MARK = "\xef\xbb\xbf";
 
 /** Counts the UTF-16 units of UTF-8 that comes in pieces (WHATWG Encoding, "UTF-8 decoder"). */
 class UnitCounter {
+  /** The current piece; made from its text where it is `undefined`. */
+  bytes: Uint8Array | undefined;
+  #words: Uint32Array = new Uint32Array();
+  #wordsOf: Uint8Array | undefined;
+  /** Bytes in front of the first word. */
+  #shift = 0;
+  /** Bytes that the current character still needs. */
   #needed = 0;
   #lower = 0x80;
   #upper = 0xbf;
   #units = 0;
 
-  /** Units of the bytes from one position to another; those of a character that is not whole come with its end. */
-  count(bytes: string, from: number, to: number): number {
+  /** Units from one position of the piece to another; those of a character that is not whole come with its end. */
+  count(text: string, from: number, to: number): number {
+    const bytes = this.bytes ??= toBytes(text);
     let units = 0;
     let needed = this.#needed;
-    for (let i = from; i < to; i++) {
-      const byte = bytes.charCodeAt(i);
-      if (needed === 0) {
-        if (byte < 0x80) units++;
-        else needed = this.#lead(byte);
-        if (needed < 0) {
-          units++;
-          needed = 0;
-        }
+    for (let i = from; i < to;) {
+      const byte = bytes[i]!;
+      if (needed === 0 && byte < 0x80) {
+        const end = this.#asciiEnd(bytes, i, to);
+        units += end - i;
+        i = end;
+      } else if (needed === 0) {
+        needed = this.#lead(byte);
+        if (needed === 0) units++; // U+FFFD for a byte that begins nothing
+        i++;
       } else if (byte < this.#lower || byte > this.#upper) {
         units++; // U+FFFD for what came so far; this byte is looked at again
         needed = 0;
-        i--;
       } else {
         this.#lower = 0x80;
         this.#upper = 0xbf;
         if (--needed === 0) units += this.#units;
+        i++;
       }
     }
     this.#needed = needed;
     return units;
+  }
+
+  /** Where the ASCII characters end that begin at a position: most of most patches, so four at a time. */
+  #asciiEnd(bytes: Uint8Array, position: number, to: number): number {
+    if (this.#wordsOf !== bytes) this.#setWords(bytes);
+    const [words, shift] = [this.#words, this.#shift];
+    while (position < to && ((position - shift) & 3) !== 0) if (bytes[position++]! >= 0x80) return position - 1;
+    let word = (position - shift) >> 2;
+    const last = (to - shift) >> 2;
+    while (word < last && (words[word]! & 0x80808080) === 0) word++;
+    position = Math.max(position, shift + (word << 2));
+    while (position < to && bytes[position]! < 0x80) position++;
+    return position;
+  }
+
+  #setWords(bytes: Uint8Array): void {
+    this.#wordsOf = bytes;
+    this.#shift = -bytes.byteOffset & 3;
+    const length = Math.max(0, bytes.length - this.#shift) >> 2;
+    this.#words = new Uint32Array(bytes.buffer, length > 0 ? bytes.byteOffset + this.#shift : 0, length);
   }
 
   /** Units of a character that the end of the text has cut. */
@@ -938,14 +1289,14 @@ class UnitCounter {
     return units;
   }
 
-  /** How many bytes follow a first byte; -1 if none can. */
+  /** How many bytes follow a first byte that is not ASCII; 0 if it can begin nothing. */
   #lead(byte: number): number {
     this.#lower = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
     this.#upper = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
     this.#units = byte >= 0xf0 ? 2 : 1;
     if (byte >= 0xc2 && byte <= 0xdf) return 1;
     if (byte >= 0xe0 && byte <= 0xef) return 2;
-    return byte >= 0xf0 && byte <= 0xf4 ? 3 : -1;
+    return byte >= 0xf0 && byte <= 0xf4 ? 3 : 0;
   }
 }
 
@@ -969,9 +1320,16 @@ function latin1(bytes: Uint8Array): string {
   return text;
 }
 
+/** Text of a patch, decoded if it is bytes and there is something to decode. */
+function decoded(text: string, bytes: boolean): string {
+  return bytes && NON_ASCII.test(text) ? decodeUtf8(text) : text;
+}
+
+const NON_ASCII = /[\x80-\xff]/;
+
 /** A string with one character a byte, decoded as UTF-8; what is not UTF-8 becomes U+FFFD. */
 function decodeUtf8(bytes: string): string {
-  return UTF8.decode(toBytes(bytes));
+  return bytes === "" ? "" : UTF8.decode(toBytes(bytes));
 }
 
 function toBytes(latin1: string): Uint8Array {
@@ -999,54 +1357,54 @@ const ESCAPES: { readonly [letter: string]: string } = {
   "\\": "\\",
 };
 
-/**
- * Reads the name at the beginning of a text: C-quoted (core.quotePath in git-config), else up to a TAB or the end.
- *
- * @param bytes Whether each character of the text is a byte of UTF-8.
- */
-function readName(text: string, bytes: boolean): ReadName {
-  if (!text.startsWith('"')) {
+/** Reads the name at the beginning of a text: C-quoted (core.quotePath in git-config), else up to a TAB or the end. */
+function readName(text: string): ReadName {
+  if (text.charCodeAt(0) !== QUOTE) {
     const tab = text.indexOf("\t");
-    const name = tab < 0 ? text : text.slice(0, tab);
-    return { name: bytes ? decodeUtf8(name) : name, rest: tab < 0 ? "" : text.slice(tab + 1) };
+    return tab < 0 ? { name: text, rest: "" } : { name: text.slice(0, tab), rest: text.slice(tab + 1) };
   }
   const encoder = new TextEncoder();
-  let raw = "";
+  let bytes = "";
   let i = 1;
   for (; i < text.length && text[i] !== '"'; i++) {
     const char = text[i]!;
     if (char === "\\") {
       const octal = /^[0-3][0-7]{2}/.exec(text.slice(i + 1, i + 4))?.[0];
-      if (octal) raw += String.fromCharCode(parseInt(octal, 8));
-      else raw += ESCAPES[text[i + 1] ?? ""] ?? text[i + 1] ?? "";
+      if (octal) bytes += String.fromCharCode(parseInt(octal, 8));
+      else bytes += ESCAPES[text[i + 1] ?? ""] ?? text[i + 1] ?? "";
       i += octal ? 3 : 1;
-    } else if (bytes || char < "\x80") {
-      raw += char;
+    } else if (char < "\x80") {
+      bytes += char;
     } else {
       const whole = String.fromCodePoint(text.codePointAt(i)!);
-      raw += latin1(encoder.encode(whole));
+      bytes += latin1(encoder.encode(whole));
       i += whole.length - 1;
     }
   }
-  return { name: decodeUtf8(raw), rest: text.slice(i + 1) };
+  return { name: decodeUtf8(bytes), rest: text.slice(i + 1) };
 }
 
-/** The letters git puts before a path: `a/` and `b/`, and those of diff.mnemonicPrefix. */
-const LETTERS = /^[abciow12]\//;
+/** The letters that git puts before a path with a slash: `a` and `b`, and those of diff.mnemonicPrefix. */
+const LETTERS = "abciow12";
+
+function hasLetter(name: string): boolean {
+  return name.length > 2 && name.charCodeAt(1) === SLASH && LETTERS.includes(name[0]!);
+}
+
+function withoutLetter(name: string): string {
+  return hasLetter(name) ? name.slice(2) : name;
+}
 
 /**
- * The old and the new path in two names of one file, without the prefixes that a tool puts before them; none is assumed.
+ * The path that two names of one file agree on, without the prefixes that a tool puts before them; none is assumed.
  *
- * @returns The two paths, which are the same unless the names cannot be brought together.
+ * @returns `undefined` if the names cannot be brought together.
  */
-function stripPrefixes(old: string, now: string): { old: string; now: string; agree: boolean } {
-  if (old === now) return { old, now, agree: true };
-  if (LETTERS.test(old) && LETTERS.test(now) && old[0] !== now[0]) {
-    const [p, q] = [old.slice(2), now.slice(2)];
-    if (p !== "" && q !== "") return { old: p, now: q, agree: p === q };
-  }
-  const path = commonPath(old, now);
-  return path === undefined ? { old, now, agree: false } : { old: path, now: path, agree: true };
+function agreedPath(old: string, now: string): string | undefined {
+  if (old === now) return now;
+  if (!hasLetter(old) || !hasLetter(now) || old[0] === now[0]) return commonPath(old, now);
+  const path = now.slice(2);
+  return old.length === now.length && old.endsWith(path) ? path : undefined;
 }
 
 /** The longest path that both names end with, each behind a slash. */
@@ -1069,33 +1427,38 @@ const MAX_SPLITS = 64;
  * @param separator What stands between the names.
  * @returns `undefined` if no way of telling the names apart makes them agree.
  */
-function pathInHeader(header: string, bytes: boolean, separator = " "): string | undefined {
+function pathInHeader(header: string, separator = " "): string | undefined {
   if (header.startsWith('"')) {
-    const { name, rest } = readName(header, bytes);
-    if (!rest.startsWith(separator)) return undefined;
-    return agreed(name, readName(rest.slice(separator.length), bytes).name);
+    const { name, rest } = readName(header);
+    return rest.startsWith(separator) ? agreedPath(name, readName(rest.slice(separator.length)).name) : undefined;
   }
-  const middle = (header.length - separator.length) / 2;
-  const at = (index: number) => {
-    const [old, now] = [header.slice(0, index), header.slice(index + separator.length)];
-    if (now.startsWith('"')) return agreed(bytes ? decodeUtf8(old) : old, readName(now, bytes).name);
-    return agreed(bytes ? decodeUtf8(old) : old, bytes ? decodeUtf8(now) : now);
+  const splitAt = (index: number) => {
+    const now = header.slice(index + separator.length);
+    return agreedPath(header.slice(0, index), now.startsWith('"') ? readName(now).name : now);
   };
   // Both names have the same length unless the prefixes differ in theirs.
-  if (Number.isInteger(middle) && header.startsWith(separator, middle)) {
-    const path = at(middle);
-    if (path !== undefined) return path;
-  }
+  const middle = (header.length - separator.length) / 2;
+  const path = Number.isInteger(middle) && header.startsWith(separator, middle) ? splitAt(middle) : undefined;
+  if (path !== undefined) return path;
   let index = header.indexOf(separator);
   for (let tries = 0; index >= 0 && tries < MAX_SPLITS; tries++) {
-    const path = at(index);
+    const path = splitAt(index);
     if (path !== undefined) return path;
     index = header.indexOf(separator, index + 1);
   }
   return undefined;
 }
 
-function agreed(old: string, now: string): string | undefined {
-  const names = stripPrefixes(old, now);
-  return names.agree ? names.now : undefined;
+/** The second name of a `diff --git` line whose names do not agree (git diff --no-index), if there is one way to read it. */
+function newPathInHeader(header: string): string | undefined {
+  if (header.startsWith('"')) {
+    const { rest } = readName(header);
+    return rest.length > 1 ? withoutLetter(readName(rest.slice(1)).name) : undefined;
+  }
+  for (const separator of [' "', " b/", " "]) {
+    const index = header.indexOf(separator);
+    if (index < 0 || header.indexOf(separator, index + 1) >= 0) continue;
+    return withoutLetter(readName(header.slice(index + 1)).name);
+  }
+  return undefined;
 }

@@ -14,6 +14,7 @@ import { parseUnifiedDiff } from "./patch.ts";
 export interface Attributes {
   /** Path to reason, of the files that are not worth reviewing. */
   reasons: Map<string, string>;
+  /** The files whose text git would not show. */
   hidden: HiddenText;
 }
 

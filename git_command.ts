@@ -10,7 +10,7 @@
 
 import { resolve } from "node:path";
 import { GitError, RepositoryError } from "./errors.ts";
-import { type Env, type Exit, run, type RunOptions, stream } from "./process.ts";
+import { type Env, type Exit, run, type RunOptions, type RunResult, stream } from "./process.ts";
 import { visible } from "./text.ts";
 
 /** What running git takes. */
@@ -117,7 +117,7 @@ const DEFAULT_FUNCNAME = "^[A-Za-z_$].*";
 
 /**
  * The same git, with every filter and diff driver switched off that the configuration names. A name may contain `=`,
- * which `-c` cannot express: the settings go into the environment (git-config(1), `GIT_CONFIG_COUNT`).
+ * which `-c` cannot express: the settings go into the environment.
  *
  * @throws {RepositoryError} if a name cannot be passed on
  * @throws {GitError} if the configuration cannot be read
@@ -126,9 +126,15 @@ export async function withoutDrivers(git: Git): Promise<Git> {
   const args = ["-c", "safe.bareRepository=explicit", "config", "-z", "--name-only", "--get-regexp", DRIVER_KEYS];
   const result = await run("git", args, { ...options(git), maxBytes: MAX_LIST_BYTES });
   if (result.code !== 0 && result.code !== 1) throw failure(args.slice(2), result); // 1: there is none
+  const keys = new Set(splitList(result.stdout).map(utf8));
+  return configured(git, [...keys].flatMap(overrides));
+}
+
+/** The same git with more settings, which are stronger than what files say (git-config(1), `GIT_CONFIG_COUNT`). */
+export function configured(git: Git, settings: readonly [key: string, value: string][]): Git {
   const env = { ...git.env };
   let count = Number(env["GIT_CONFIG_COUNT"] || 0);
-  for (const [key, value] of new Set(splitList(result.stdout).map(utf8)).entries().flatMap(([key]) => overrides(key))) {
+  for (const [key, value] of settings) {
     env[`GIT_CONFIG_KEY_${count}`] = key;
     env[`GIT_CONFIG_VALUE_${count}`] = value;
     count++;
@@ -153,7 +159,7 @@ function utf8(bytes: Uint8Array): string {
 }
 
 /** Runs git and gives what it printed, whatever its exit code. */
-export function attempt(git: Git, args: string[], more: Pick<RunOptions, "input" | "maxBytes"> = {}) {
+export function attempt(git: Git, args: string[], more: Pick<RunOptions, "input"> = {}): Promise<RunResult> {
   return run("git", [...OPTIONS, ...args], { maxBytes: MAX_LIST_BYTES, ...options(git), ...more });
 }
 
@@ -213,8 +219,8 @@ export function complaint(stderr: string): { message: string; rest: string | und
 export function failure(args: string[], { code, signal, stderr }: Exit): GitError {
   const { message, rest } = complaint(stderr);
   const reason = message || (signal ? `it was ended by ${signal}` : `its exit code is ${code}`);
-  // What git says of a blob that only a partial clone's remote has: it may not ask there.
-  const missing = /promisor|transport '.*' not allowed/.test(stderr);
+  // What git says of a file that only a partial clone's remote has.
+  const missing = stderr.includes("promisor remote");
   const hint = missing ? "octavo never fetches: in a partial clone, let git get the files first (git diff)" : rest;
   return new GitError(`git ${args[0]} failed: ${reason}`, { hint });
 }

@@ -8,24 +8,37 @@
 import { Buffer } from "node:buffer";
 import { copyFile, mkdtemp, rm, stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { GitError } from "./errors.ts";
 import { bytesOf, type Git, textOf } from "./git_command.ts";
 import type { Env } from "./process.ts";
 
 /** A folder that is thrown away. */
 export interface TemporaryFolder {
+  /** Its absolute path. */
   path: string;
+  /** Throws it away, with what is in it. */
   remove(): Promise<void>;
 }
 
-/** Makes an empty folder that only this user may enter. */
+/**
+ * Makes an empty folder that only this user may enter.
+ *
+ * @throws {GitError} if it cannot be made
+ */
 export async function temporaryFolder(env: Env): Promise<TemporaryFolder> {
   const parent = env["TMPDIR"] || env["TEMP"] || env["TMP"] || "/tmp";
-  const path = await mkdtemp(join(resolve(parent), "octavo-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+  try {
+    const path = await mkdtemp(join(resolve(parent), "octavo-"));
+    return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+  } catch (cause) {
+    const hint = "Name a folder that may be written to with TMPDIR; in Deno, allow it with --allow-write";
+    throw new GitError(`No temporary folder could be made in "${parent}"`, { cause, hint });
+  }
 }
 
 /** git with an index of our own. */
 export interface OwnIndex {
+  /** Runs with that index. */
   git: Git;
   /** Throws the index away. */
   remove(): Promise<void>;

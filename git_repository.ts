@@ -27,6 +27,7 @@ import { visible } from "./text.ts";
 
 /** A repository that may be read. */
 export interface Repository {
+  /** How git is run in it. */
   git: Git;
   /** Real path of the working tree's root; of the git folder where there is no working tree. */
   root: string;
@@ -353,6 +354,7 @@ export async function findBase(repository: Repository): Promise<Base | undefined
 
 /** A remote of a repository. */
 export interface Remote {
+  /** Its name, such as `origin`. */
   name: string;
   /** Where it is fetched from, with the user's `url.*.insteadOf` applied. */
   url: string;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { binary, bundle, findDeno, findNode } from "../scripts/build.ts";
 import { VERSION } from "../version.ts";
-import { git, makeRepository, root, withFolder, write } from "./support.ts";
+import { allowMinutes, git, makeRepository, root, withFolder, write } from "./support.ts";
 import { answer, octavo, withModel } from "./support_octavo.ts";
 import { type RecordedRequest, type Reply, withServer } from "./support_server.ts";
 
@@ -59,6 +59,8 @@ test("a script that imports diff.ts from a URL prints the files of a patch", asy
     await withServer(files, async (pages) => {
       write(home, {
         "script.ts": `import { parseUnifiedDiff, planReview } from "${pages.url}/diff.ts";
+
+await allowMinutes();
 const { files } = parseUnifiedDiff(await Deno.readTextFile("change.patch"));
 for (const { path, additions, deletions } of files) console.log(path, additions, deletions);
 console.log(planReview(files).parts.length);

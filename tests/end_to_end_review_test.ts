@@ -2,9 +2,11 @@
 import { test } from "node:test";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
-import { commitAll, git, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
 import { answer, conversations, messages, octavo, prompt, withModel } from "./support_octavo.ts";
 import { CUT, type RecordedRequest, type Reply, withServer } from "./support_server.ts";
+
+await allowMinutes();
 
 /** A repository with one committed file `a.ts`, changed in the working tree; in a folder of its own, which is the home. */
 async function withChange(

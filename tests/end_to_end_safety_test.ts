@@ -5,9 +5,11 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { PRESETS } from "../presets.ts";
-import { commitAll, git, makeRepository, root, withFolder, write } from "./support.ts";
+import { allowMinutes, commitAll, git, makeRepository, root, withFolder, write } from "./support.ts";
 import { answer, conversations, octavo, prompt, withModel } from "./support_octavo.ts";
 import { json, withServer } from "./support_server.ts";
+
+await allowMinutes();
 
 test("started in a hostile folder, the binary executes nothing of it and sends nothing elsewhere", async () => {
   await withFolder(async (home) => {
@@ -141,18 +143,21 @@ test("a hosted provider without its key names the variable, with exit code 2, be
   });
 });
 
-/** A change with three things in it that are certain. */
-const CERTAIN = "it.only('x', () => {});\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> theirs\n";
+/** Two files with something in them that is certain. */
+const CERTAIN = {
+  "a.test.ts": "it.only('x', () => {});\n",
+  "b.ts": "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> theirs\n",
+};
 
 test("--model builtin: the built-in checks review by themselves, take no lock and save nothing", async () => {
   await withFolder(async (home) => {
     const cwd = join(home, "project");
-    makeRepository(cwd, { "a.test.ts": "1\n" });
-    write(cwd, { "a.test.ts": CERTAIN });
+    makeRepository(cwd, { "a.test.ts": "1\n", "b.ts": "1\n" });
+    write(cwd, CERTAIN);
     const { code, stdout, stderr } = await octavo(["--model", "builtin"], { cwd });
     assertEquals(code, 0, stderr);
     assertMatch(stdout, /a\.test\.ts:1/);
-    assertMatch(stdout, /a\.test\.ts:2/);
+    assertMatch(stdout, /b\.ts:1/);
     assertEquals((await octavo(["--model", "builtin", "--fail-on", "bug"], { cwd })).code, 1);
     assert(!existsSync(join(home, ".local")));
   });
@@ -163,8 +168,8 @@ test("with nothing configured and no local server, the built-in checks review, a
   if ((await Promise.all(ports.map(answers))).includes(true)) return t.skip("a local model server runs here");
   await withFolder(async (home) => {
     const cwd = join(home, "project");
-    makeRepository(cwd, { "a.test.ts": "1\n" });
-    write(cwd, { "a.test.ts": CERTAIN });
+    makeRepository(cwd, { "a.test.ts": "1\n", "b.ts": "1\n" });
+    write(cwd, CERTAIN);
     const { code, stdout, stderr } = await octavo([], { cwd });
     assertEquals(code, 0, stderr);
     assertMatch(stdout, /a\.test\.ts:1/);

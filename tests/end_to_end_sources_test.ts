@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { commitAll, git, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
 import { octavo, type Ran, type RunOptions } from "./support_octavo.ts";
 import { json, type RecordedRequest, withServer } from "./support_server.ts";
+
+await allowMinutes();
 
 interface Planned extends Ran {
   paths: string[];

@@ -6,7 +6,9 @@ import { COMMANDS } from "../commands.ts";
 import { PRESETS } from "../presets.ts";
 import { screen, withScreen } from "../scripts/readme.ts";
 import { SETTINGS } from "../settings.ts";
-import { root } from "./support.ts";
+import { allowMinutes, root } from "./support.ts";
+
+await allowMinutes();
 
 const readme = readFileSync(join(root, "README.md"), "utf8");
 

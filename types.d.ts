@@ -105,3 +105,24 @@ declare module "@std/streams/text-line-stream" {
     constructor(options?: { allowCR: boolean });
   }
 }
+
+declare module "@secretlint/secretlint-rule-preset-recommend" {
+  export interface Context {
+    sharedOptions: object;
+    createTranslator(messages: unknown): (messageId: string, data?: unknown) => { message: string; messageId: string };
+    report(found: { range: readonly [number, number]; message: { messageId: string } }): void;
+    ignore(ignored: unknown): void;
+  }
+  export interface Source {
+    content: string;
+    filePath: string;
+    ext: string;
+    contentType: string;
+  }
+  export interface Rule {
+    meta: { id: string };
+    messages?: Record<string, unknown>;
+    create(context: Context, options: object): { file?(source: Source): void | Promise<void> };
+  }
+  export const rules: readonly Rule[];
+}

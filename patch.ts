@@ -827,7 +827,7 @@ export class PatchParser {
     draft.file.binary = draft.changed = true;
     this.#settle(draft, undefined);
     if (isPatch) {
-      this.#commit(text, Math.min(end + 1, text.length));
+      this.#commit(text, nextLine(text, end));
       draft.block = BEFORE_BLOCK;
     }
     return true;
@@ -849,7 +849,7 @@ export class PatchParser {
     if (file.hunkCount === 1 && !draft.full) file.hunks = [hunk]; // which takes less room than one that was pushed to
     else if (!draft.full) file.hunks.push(hunk);
     this.#hunk = hunk;
-    this.#unseenStart = Math.min(end + 1, text.length);
+    this.#unseenStart = nextLine(text, end);
     this.#oldLeft = hunk.oldLines;
     this.#newLeft = hunk.newLines;
     this.#parentsLeft = parentsLeft;
@@ -931,6 +931,11 @@ function isBlankLine(text: string, position: number): boolean {
   return at >= text.length || text.charCodeAt(at) === NEWLINE;
 }
 
+/** Where the next line starts, by where a line's content ends. */
+function nextLine(text: string, end: number): number {
+  return Math.min(text.length, end + (text.charCodeAt(end) === RETURN ? 2 : 1));
+}
+
 /** What stands behind these words in a line that begins with them. */
 function behind(text: string, position: number, end: number, words: string): string | undefined {
   if (!text.startsWith(words, position)) return undefined;
@@ -950,7 +955,9 @@ function quoted(text: string): string {
 
 /** A copy that does not hold a whole piece alive, as a slice would. */
 function unpinned(text: string): string {
-  return text === "" ? "" : (" " + text).slice(1);
+  const copy = " " + text;
+  // JavaScriptCore makes the copy when a character is read, V8 when a part is taken.
+  return copy.charCodeAt(0) === SPACE ? copy.slice(1) : copy;
 }
 
 function newDraft(kind: Draft["kind"], line: number, header: string): Draft {

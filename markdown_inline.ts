@@ -45,6 +45,9 @@ const PUNCTUATION = /[!-/:-@[-`{-~]/;
 /** What `**` before it is no mark: the rest of a glob, or the end of something. */
 const NOT_BOLD = /[/)\]},;]/;
 
+/** Behind what a mark closes nothing: space, and a path whose glob goes on. */
+const NOT_CLOSING = /[\s/]/;
+
 const ENTITIES: Record<string, string> = {
   "&lt;": "<",
   "&gt;": ">",
@@ -267,10 +270,9 @@ function findClose(text: string, from: number, mark: string, complete: boolean):
 }
 
 function closes(text: string, at: number, end: number, mark: string): boolean {
-  if (SPACE.test(text[at - 1] ?? " ")) return false;
   const run = end - at;
-  if (mark === "*") return run === 1 || run === 3;
-  return run === mark.length && (mark === "~~" || !WORD.test(text[end] ?? "\n"));
+  const isMark = mark === "*" ? run === 1 || run === 3 : run === mark.length;
+  return isMark && !NOT_CLOSING.test(text[at - 1] ?? " ") && (mark === "~~" || !WORD.test(text[end] ?? "\n"));
 }
 
 /** Where a code span ends that was opened with so many backticks, if its end is sure and starts before `limit`. */

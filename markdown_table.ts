@@ -30,8 +30,8 @@ const MIN_WIDTH = 6;
 /** What any column has at least: room for a wide character. */
 const ROOM_FOR_WIDE = 2;
 
-/** What a column may grow beyond the first row's text, for later rows: half of it and a little, in columns. */
-const GROWTH = { share: 0.5, least: 4 };
+/** What a column may grow beyond the first row's text, for later rows: as much again and a little, in columns. */
+const GROWTH = { share: 1, least: 8 };
 
 /** The cells of a row (GitHub Flavored Markdown, "Tables"): a bar that is escaped is text. */
 export function splitRow(row: string): string[] {

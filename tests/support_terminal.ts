@@ -57,7 +57,8 @@ export class Terminal {
   #style(codes: string): void {
     for (const code of codes.split(";")) {
       const ends = ENDS[code];
-      this.#codes = ends ? this.#codes.filter((other) => !ends.test(other)) : [...this.#codes, code];
+      const others = this.#codes.filter((other) => !(ends ?? (/^3\d$/.test(code) ? ENDS[39] : undefined))?.test(other));
+      this.#codes = ends ? others : [...others, code];
     }
   }
 

@@ -7,6 +7,7 @@
 import { COMMANDS } from "./commands.ts";
 import { type Config, readUserFile, resolveConfig } from "./config.ts";
 import { describeError, EXIT, exitCodeOf, UsageError } from "./errors.ts";
+import { nearest } from "./settings.ts";
 import { VERSION } from "./version.ts";
 import { readWords, type Words } from "./words.ts";
 import { processWorld, say, type World } from "./world.ts";
@@ -40,7 +41,11 @@ function debugs(args: readonly string[], { env }: World): boolean {
 async function run(words: Words, world: World): Promise<number> {
   const { command } = words;
   if (words.version) return await print(world, `octavo ${VERSION}\n`);
+  if (command.name === "help" && words.flags.man) {
+    return await print(world, (await import("./manual.ts")).manualPage());
+  }
   if (words.help || command.name === "help") return await help(words, world);
+  if (command.name === "completions") return await print(world, await shellCompletions(words));
   const place = { words, world, dir: words.dir ?? world.dir };
   if (command.name === "config") return await (await import("./config_command.ts")).configCommand(place);
   const context = { ...place, config: await readConfig(words, world) };
@@ -73,8 +78,18 @@ async function help({ command, words, help }: Words, world: World): Promise<numb
   const name = command.name === "help" ? words[0] : command.name;
   if (name === undefined || (help && command.name === "help")) return await print(world, generalHelp());
   const named = COMMANDS.find((candidate) => candidate.name === name);
-  if (!named) throw new UsageError(`No help for "${name}": there is no such command`, { hint: "octavo help" });
+  if (!named) {
+    const near = nearest(name, COMMANDS.map((candidate) => candidate.name));
+    throw new UsageError(`No help for "${name}": there is no such command`, {
+      hint: near ? `did you mean "octavo help ${near}"?` : "octavo help",
+    });
+  }
   return await print(world, commandHelp(named));
+}
+
+async function shellCompletions({ action }: Words): Promise<string> {
+  const { completions, SHELLS } = await import("./completions.ts");
+  return completions(SHELLS.find((shell) => shell === action?.name) ?? "bash");
 }
 
 async function print(world: World, text: string): Promise<number> {

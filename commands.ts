@@ -327,6 +327,25 @@ export const COMMANDS: readonly Command[] = [
     examples: ["octavo checks"],
   },
   {
+    name: "completions",
+    words: "",
+    maxWords: 0,
+    group: "around",
+    summary: "completions for bash, zsh or fish",
+    details: "They complete git octavo as well, where octavo is on the PATH as git-octavo.",
+    needsAction: true,
+    actions: [
+      { name: "bash", words: "", maxWords: 0, summary: 'in ~/.bashrc: eval "$(octavo completions bash)"' },
+      {
+        name: "zsh",
+        words: "",
+        maxWords: 0,
+        summary: 'in ~/.zshrc, behind compinit: eval "$(octavo completions zsh)"',
+      },
+      { name: "fish", words: "", maxWords: 0, summary: "in config.fish: octavo completions fish | source" },
+    ],
+  },
+  {
     name: "help",
     words: "[COMMAND]",
     maxWords: 1,
@@ -339,7 +358,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands that are named and not built yet: refused, never ignored. */
-export const COMMANDS_TO_COME: readonly string[] = ["completions"];
+export const COMMANDS_TO_COME: readonly string[] = [];
 
 /** Keys of the settings that every command takes. */
 const EVERYWHERE: readonly string[] = ["quiet", "debug", "color"];

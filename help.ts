@@ -66,14 +66,17 @@ function actionRow({ name, words, summary }: Action): string[] {
 const EVERYWHERE = [["-C DIR", "run as if started in DIR"]];
 
 function flagRows(settings: readonly Setting[]): string[][] {
-  return settings.filter(({ flag }) => flag !== undefined).map(({ flag, kind, help }) => {
-    const value = kind.type === "switch"
-      ? ""
-      : kind.type === "choice"
-      ? ` ${kind.choices.join("|")}`
-      : ` ${kind.placeholder}`;
-    return [`--${flag}${value}`, help];
-  });
+  return settings.filter(({ flag }) => flag !== undefined).map((setting) => [flagOf(setting), setting.help]);
+}
+
+/** A setting's flag with what it takes. */
+export function flagOf({ flag, kind }: Setting): string {
+  const value = kind.type === "switch"
+    ? ""
+    : kind.type === "choice"
+    ? ` ${kind.choices.join("|")}`
+    : ` ${kind.placeholder}`;
+  return `--${flag}${value}`;
 }
 
 /** Columns of the help: what any terminal has. */

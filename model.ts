@@ -6,7 +6,7 @@
 
 import type { Config } from "./config.ts";
 import type { Env } from "./paths.ts";
-import { BUILTIN, findModel, type Model, type ModelSettings } from "./providers.ts";
+import { type BUILTIN, findModel, type Model, type ModelSettings } from "./providers.ts";
 
 /**
  * The configuration with the model that a review was made with, where nothing else is set. One at a base URL of its own

@@ -6,7 +6,7 @@
 
 import type { Endpoint } from "./endpoint.ts";
 import { displayUrl, isLoopback } from "./http.ts";
-import { knownWindow, presetOf, PRESETS, type Protocol } from "./presets.ts";
+import { knownWindow, presetOf, PRESETS } from "./presets.ts";
 import {
   contextWindow,
   endpointAt,

@@ -5,7 +5,16 @@
  * @module
  */
 
-import { type FileDiff, PatchParser, type Plan, type PlanOptions, ReviewPlanner } from "./diff.ts";
+import type { FileChecker } from "./checks.ts";
+import {
+  type FileDiff,
+  type Hunk,
+  type HunkObserver,
+  PatchParser,
+  type Plan,
+  type PlanOptions,
+  ReviewPlanner,
+} from "./diff.ts";
 import { UsageError } from "./errors.ts";
 import type { Finding } from "./findings.ts";
 import type { Source } from "./sources.ts";
@@ -36,20 +45,33 @@ export interface SourcePlan {
  * @throws {UsageError} if the text is no patch, and what the source throws.
  */
 export async function planSource(source: Source, options: SourcePlanOptions): Promise<SourcePlan> {
-  const { checkFile } = await import("./checks.ts");
+  const { PatchChecker } = await import("./checks.ts");
   const chunks = begin(source.chunks); // git works while it is asked about attributes
   const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]).catch(async (error: unknown) => {
     await chunks[Symbol.asyncIterator]().return?.();
     throw error;
   });
   const planner = new ReviewPlanner({ maxDiffChars: options.maxDiffChars, skip });
-  const checks: Finding[] = [];
-  const parser = new PatchParser({ keep: (file) => planner.keep(file) > 0 ? Infinity : 0 });
+  const checker = new PatchChecker();
+  const watched = new Map<FileDiff, FileChecker>();
+  const parser = new PatchParser({
+    keep: (file) => options.checksOnly ? 0 : planner.keep(file),
+    // The checks see every file that is no noise, before it is cut and whatever of it is kept.
+    observe(file) {
+      if (planner.reason(file) !== undefined) return undefined;
+      const fileChecker = checker.file(file);
+      watched.set(file, fileChecker);
+      return observer(fileChecker);
+    },
+  });
   const take = (file: FileDiff) => {
     // git says "Binary files differ" of a file that its attributes hide; its text stands at the end of the patch.
     if (file.binary && hidden.has(file.path)) return;
     planner.add(file);
-    checks.push(...checkFile(file));
+    const fileChecker = watched.get(file);
+    watched.delete(file);
+    if (fileChecker) checker.done(fileChecker);
+    else checker.add(file); // what its record says
   };
   for await (const chunk of chunks) parser.push(chunk).forEach(take);
   parser.end().forEach(take);
@@ -58,7 +80,17 @@ export async function planSource(source: Source, options: SourcePlanOptions): Pr
   if (plan.files.length === 0 && plan.problems.length > 0) {
     throw new UsageError(`This is no patch: ${plan.problems[0]!.message}`, { hint: "octavo reads unified diffs" });
   }
-  return { plan: options.checksOnly ? withoutParts(plan) : plan, checks };
+  return { plan: options.checksOnly ? withoutParts(plan) : plan, checks: checker.end() };
+}
+
+/** Hands the text of hunks to the checks as it streams. */
+function observer(checker: FileChecker): HunkObserver {
+  let current: Hunk | undefined;
+  return (hunk, text) => {
+    if (hunk !== current) checker.hunk(hunk.newStart, hunk.columns);
+    current = hunk;
+    checker.push(text);
+  };
 }
 
 /** Asks for the first piece at once, and gives the pieces to whoever iterates. */

@@ -12,10 +12,9 @@ import type { Severity } from "./finding.ts";
 import { configDir } from "./paths.ts";
 import type { Env } from "./paths.ts";
 import type { ProviderSettings } from "./providers.ts";
-import { FORMATS_TO_COME, nearest, type Setting, SETTINGS } from "./settings.ts";
+import { type Format, nearest, type Setting, SETTINGS } from "./settings.ts";
 
-/** What is written to stdout. */
-export type Format = "markdown" | "json" | "jsonl";
+export type { Format } from "./settings.ts";
 
 /** All settings of a run, validated. */
 export interface Options {
@@ -30,7 +29,10 @@ export interface Options {
   untracked: boolean;
   exclude: string[];
   include: string[];
+  /** What stdout is. */
   format: Format;
+  /** Files that are written beside it, as `[FORMAT:]FILE`. */
+  report: string[];
   failOn: Severity | undefined;
   requireCoverage: boolean;
   maxTokensTotal: number | undefined;
@@ -79,6 +81,7 @@ const DEFAULTS: Options = {
   exclude: [],
   include: [],
   format: "markdown",
+  report: [],
   failOn: undefined,
   requireCoverage: false,
   maxTokensTotal: undefined,
@@ -233,11 +236,6 @@ export function readValue(setting: Setting, value: unknown, origin: Origin): unk
       return readSwitch(setting, value, origin);
     case "choice":
       if (typeof value === "string" && kind.choices.includes(value)) return value;
-      if (setting.key === "format" && (FORMATS_TO_COME as readonly unknown[]).includes(value)) {
-        throw new UsageError(`The format "${value}" is not built yet`, {
-          hint: `there are: ${kind.choices.join(", ")}`,
-        });
-      }
       throw wrong(setting, value, origin, `one of ${kind.choices.join(", ")}`);
     case "number": {
       if (kind.word !== undefined && value === kind.word) return value;

@@ -13,7 +13,7 @@
  *   const stdin = () => { throw new Error("not needed"); };
  *   const source = await openSource({ kind: "tree" }, { dir, env, stdin });
  *   const model = await findModel({ model: "builtin", env });
- *   const format = createFormatter("markdown");
+ *   const format = await createFormatter("markdown");
  *   const options = { source, model, env, templates: loadTemplates(), plan: { maxDiffChars: 16_000 }, timeoutMs: 600_000 };
  *   for await (const event of review(options)) console.log(format(event));
  * }
@@ -47,7 +47,7 @@ export type {
   Section,
   Usage,
 } from "./report.ts";
-export { createFormatter, type Formatter } from "./reports.ts";
+export { createFormatter, type Format, type Formatter, type FormatterOptions } from "./reports.ts";
 export { type EarlierRun, review, type ReviewKeeper, type ReviewOptions, type ReviewState } from "./review.ts";
 export { openSource, type Source, type SourceContext, type SourceKind, type SourceRequest } from "./sources.ts";
 export {

@@ -5,7 +5,7 @@
  */
 
 import type { Plan, PlannedFile } from "./diff.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 /** A run of text in a review: the built-in checks, a part by its number, or the summing up. */
 export type Section = "checks" | number | "summary";

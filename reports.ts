@@ -1,138 +1,79 @@
 /**
- * Events to machines, and to the Markdown that a pipe gets: each format is a function from an event to text.
+ * Events to machines, and to the Markdown that a pipe gets: each format is a function from an event to text. What one of
+ * them needs is loaded with it.
  *
  * @module
  */
 
-import { coverageLine, lineCounts, type PlannedFile } from "./diff.ts";
-import type { PlannedPart, Report, ReviewEvent, Section } from "./report.ts";
+import { closingLine, count, fileCoverage, isPartial } from "./coverage.ts";
+import type { FileDiff } from "./diff.ts";
+import { jsonText, oneLine, readEntries } from "./entries.ts";
+import type { Report, ReviewEvent } from "./report.ts";
+import type { Format } from "./settings.ts";
+
+export type { Format } from "./settings.ts";
 
 /** Takes the events of a review in their order and gives what to write for each. */
 export type Formatter = (event: ReviewEvent) => string;
 
+/** What a format may need beside the events. */
+export interface FormatterOptions {
+  /**
+   * The files of the change with the text that may be shown of them, asked for at the end; only `html` shows any.
+   * @default none
+   */
+  diff?: (() => readonly FileDiff[]) | undefined;
+}
+
 /** A formatter for the name of a format. */
-export function createFormatter(format: "markdown" | "json" | "jsonl"): Formatter {
+export async function createFormatter(format: Format, options: FormatterOptions = {}): Promise<Formatter> {
   switch (format) {
-    case "json":
-      return (event) => event.type === "end" ? `${JSON.stringify(event.report, undefined, 2)}\n` : "";
-    case "jsonl":
-      return (event) => `${JSON.stringify(event)}\n`;
     case "markdown":
-      return markdownFormatter();
-  }
-}
-
-/** The review as Markdown, as it streams. */
-function markdownFormatter(): Formatter {
-  let planned: PlannedPart[] = [];
-  let empty = true;
-  let end = "\n"; // the last characters written
-  const write = (text: string) => {
-    if (text === "") return "";
-    empty = false;
-    end = (end + text).slice(-2);
-    return text;
-  };
-  /** Text that stands apart from what is before it. */
-  const block = (text: string) => write((empty ? "" : end === "\n\n" ? "" : end.endsWith("\n") ? "\n" : "\n\n") + text);
-  return (event) => {
-    switch (event.type) {
-      case "plan":
-        planned = event.parts;
-        return "";
-      case "section":
-        return hasHeading(event.section, event.parts) ? block(`${heading(event.section, event.parts)}\n\n`) : block("");
-      case "delta":
-        return write(event.text);
-      case "discard":
-        return block("*(What stands above was the model's reasoning, not its answer.)*\n\n");
-      case "part":
-      case "summary": {
-        const { status, error } = event.type === "part" ? event.part : event.summary;
-        return status === "done"
-          ? ""
-          : block(`> **${nameOf(event)} ${describeStatus(status)}**: ${error ?? "no reason given"}\n`);
-      }
-      case "end":
-        return event.report.status === "planned"
-          ? write(planText(event.report, planned))
-          : block(`${closingLine(event.report)}\n`);
-      default:
-        return "";
+      return (await import("./report_markdown.ts")).markdownFormatter();
+    case "json":
+      return atEnd((report) => `${jsonText(report, 2)}\n`);
+    case "jsonl":
+      return (event) => `${jsonText(event)}\n`;
+    case "sarif":
+      return atEnd((await import("./report_sarif.ts")).sarifReport);
+    case "github":
+      return atEnd((await import("./report_github.ts")).githubReport);
+    case "gitlab":
+      return atEnd((await import("./report_gitlab.ts")).gitlabReport);
+    case "rdjsonl":
+      return atEnd((await import("./report_rdjsonl.ts")).rdjsonlReport);
+    case "unix":
+      return atEnd((await import("./report_unix.ts")).unixReport);
+    case "html": {
+      const { htmlReport } = await import("./report_html.ts");
+      return atEnd((report) => htmlReport(report, options.diff?.() ?? []));
     }
-  };
-}
-
-/** One part alone needs no heading, unless the checks stand before it. */
-function hasHeading(section: Section, parts: number): boolean {
-  return typeof section !== "number" || parts > 1;
-}
-
-function heading(section: Section, parts: number): string {
-  if (section === "checks") return "# Built-in checks";
-  return section === "summary" ? "# Summing up" : `# Part ${section} of ${parts}`;
-}
-
-function nameOf(event: Extract<ReviewEvent, { type: "part" | "summary" }>): string {
-  return event.type === "part" ? `Part ${event.part.number}` : "The summing up";
-}
-
-function describeStatus(status: string): string {
-  return status === "pending" ? "was not asked" : status === "failed" ? "has failed" : "is incomplete";
-}
-
-/** What was reviewed, and whether that is all of it. */
-function closingLine(report: Report): string {
-  if (report.status === "nothing") {
-    return report.files.length === 0 ? "Nothing to review." : `Nothing to review: ${coverageLine(report)}.`;
   }
-  const missing = report.parts.filter(({ status }) => status !== "done").length;
-  const incomplete = report.status === "incomplete"
-    ? ` The review is incomplete${
-      missing > 0 ? `: ${missing} of ${report.parts.length} parts are missing or cut` : ""
-    }.`
-    : "";
-  return `${coverageLine(report)}.${incomplete}`;
 }
 
-/** What would be sent, cut, skipped and left. */
-function planText({ title, files, totals, findings }: Report, parts: readonly PlannedPart[]): string {
-  const number = (n: number) => n.toLocaleString("en-US");
-  const sum = (key: "chars" | "promptTokens") => number(parts.reduce((total, part) => total + (part[key] ?? 0), 0));
-  const lines = [
-    `# ${title}`,
-    "",
-    `${coverageLine({ files })}; ${lineCounts(totals)}.`,
-    `${parts.length === 1 ? "1 part" : `${parts.length} parts`}: ${sum("chars")} characters of diff, about ${
-      sum("promptTokens")
-    } tokens to send.`,
+function atEnd(write: (report: Report) => string): Formatter {
+  return (event) => event.type === "end" ? write(event.report) : "";
+}
+
+/** Formats that hold findings and nothing else. */
+const WITHOUT_ROOM: readonly Format[] = ["gitlab", "rdjsonl", "unix"];
+
+/** Files that are named one by one. */
+const MAX_NOTES = 100;
+
+/** What a format has no room for, to be said beside it: what was not reviewed in full, findings without a place. */
+export function notesBeside(format: Format, report: Report): string[] {
+  if (!WITHOUT_ROOM.includes(format)) return [];
+  const partial = report.files.filter((file) => isPartial(file, report)).map((file) =>
+    `${oneLine(file.path)}: ${fileCoverage(file, report)}`
+  );
+  const { placeless } = readEntries(report.findings);
+  return [
+    ...partial.slice(0, MAX_NOTES),
+    ...(partial.length > MAX_NOTES ? [`${count(partial.length - MAX_NOTES, "more file")} not reviewed in full`] : []),
+    ...placeless.map(({ severity, title }) =>
+      `Not in ${format}, which takes no finding without a file: ${severity}: ${title}`
+    ),
+    closingLine(report),
   ];
-  for (const part of parts) {
-    const tokens = part.promptTokens === undefined ? "" : `, about ${number(part.promptTokens)} tokens`;
-    lines.push("", `## Part ${part.number}: ${number(part.chars)} characters${tokens}`, "");
-    lines.push(...files.filter((file) => file.part === part.number).map(plannedLine));
-  }
-  for (const [name, coverage] of [["Skipped", "skipped"], ["Not reviewed", "unreviewed"]] as const) {
-    const left = files.filter((file) => file.coverage === coverage);
-    if (left.length > 0) lines.push("", `## ${name}`, "", ...left.map((file) => `- ${file.path}: ${file.reason}`));
-  }
-  const secrets = findings.filter(({ rule }) => rule === "private-key");
-  if (secrets.length > 0) {
-    lines.push(
-      "",
-      "## Secrets",
-      "",
-      ...secrets.map(({ path, line, title }) => `- ${path}:${line}: ${title}`),
-    );
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-function plannedLine(file: PlannedFile): string {
-  const { path, oldPath, status, chars, coverage, hunks, hunksSent, linesOmitted } = file;
-  const trimmed = coverage === "trimmed"
-    ? ` (trimmed: ${hunksSent} of ${hunks} hunks, ${linesOmitted} lines omitted)`
-    : "";
-  const name = oldPath === undefined ? path : `${oldPath} → ${path}`;
-  return `- ${name}: ${status}, ${lineCounts(file)}, ${chars.toLocaleString("en-US")} characters${trimmed}`;
 }

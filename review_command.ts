@@ -4,9 +4,10 @@
  * @module
  */
 
+import { resolve } from "node:path";
 import { type Context, notice, type Stopping, stopping } from "./command.ts";
-import { type Config, type Options, withRepositoryFile } from "./config.ts";
-import { DEFAULT_PART_CHARS } from "./diff.ts";
+import { type Options, withRepositoryFile } from "./config.ts";
+import { DEFAULT_PART_CHARS, type FileDiff } from "./diff.ts";
 import { EXIT, UsageError } from "./errors.ts";
 import type { Severity } from "./finding.ts";
 import type { Recipe } from "./keeper.ts";
@@ -15,10 +16,13 @@ import { configDir, stateDir } from "./paths.ts";
 import { charsForWindow } from "./prompts.ts";
 import { BUILTIN, type Model } from "./providers.ts";
 import type { Report } from "./report.ts";
+import type { OpenReport } from "./report_files.ts";
 import { type EarlierRun, review, type ReviewKeeper, type ReviewOptions } from "./review.ts";
+import type { CollectedDiff } from "./shown_diff.ts";
 import { openSource, type Source, type SourceContext, type SourceRequest } from "./sources.ts";
 import { SEVERITIES } from "./settings.ts";
 import { createTerminal } from "./terminal.ts";
+import { say } from "./world.ts";
 
 /** Said where the built-in checks stand in for a model that nobody named. */
 const NO_MODEL = "No model is configured and no local server answers: only the built-in checks review. " +
@@ -108,7 +112,8 @@ export async function runReview(job: ReviewJob): Promise<number> {
   const choosing = given.options.plan ? undefined : chooseModel(given, world.env, signal);
   choosing?.catch(() => {}); // awaited below, behind what must be said first
   try {
-    const source = await openSource(job.request, sourceContext(job));
+    const reports = await beginReports(job);
+    const source = await reports.collect(await openSource(job.request, sourceContext(job)));
     const config = withRepositoryFile(given, await source.settings);
     for (const warning of config.warnings) await notice({ config, world }, warning);
     const model = await choosing;
@@ -119,12 +124,65 @@ export async function runReview(job: ReviewJob): Promise<number> {
     }
     if (model === BUILTIN && config.options.model === undefined) await notice({ config, world }, NO_MODEL);
     const options = await reviewOptions({ ...job, config }, source, model);
-    const report = await watch({ ...job, config }, options.events);
-    return exitCode(report, config.options, stop);
+    const report = await watch({ ...job, config }, options.events, reports);
+    const code = exitCode(report, config.options, stop);
+    const written = await finishReports({ ...job, config }, reports.open);
+    return !written && (code === EXIT.ok || code === EXIT.findings) ? EXIT.failed : code;
   } catch (error) {
     if (stop.reason === undefined) throw error;
     return stop.exitCode(); // stopped before anything was sent
   }
+}
+
+/** The reports of a run beside the one on stdout, and the diff that some of them show. */
+interface Reports {
+  open: OpenReport[];
+  /** The source; its diff is kept on its way where a report shows it. */
+  collect(source: Source): Promise<Source>;
+  /** What of the diff may be shown, once it has been read. */
+  diff: () => readonly FileDiff[];
+}
+
+/** Finds out that every report can be written, before anything is sent. */
+async function beginReports({ config: { options }, world, words }: ReviewJob): Promise<Reports> {
+  let collected: CollectedDiff | undefined;
+  const diff = () => collected?.files() ?? [];
+  let showsDiff = options.format === "html";
+  let open: OpenReport[] = [];
+  if (options.report.length > 0 || world.env.GITHUB_STEP_SUMMARY) {
+    const { openReports, readReportFiles } = await import("./report_files.ts");
+    const files = readReportFiles(options.report, resolve(world.dir, words.dir ?? "."));
+    showsDiff ||= files.some(({ format }) => format === "html");
+    open = await openReports({ files, env: world.env, diff });
+  }
+  return {
+    open,
+    diff,
+    async collect(source) {
+      if (!showsDiff) return source;
+      const { collectDiff } = await import("./shown_diff.ts");
+      collected = collectDiff(source.chunks, { clean: withoutSecrets });
+      return { ...source, chunks: collected.chunks };
+    },
+  };
+}
+
+/** A report is handed on: no secret of the diff goes with it. */
+async function withoutSecrets(text: string): Promise<string> {
+  const { redact } = await import("./secrets.ts");
+  return (await redact(text, "diff")).text;
+}
+
+/** Writes the reports; gives whether all that were asked for are there. */
+async function finishReports({ world }: ReviewJob, reports: readonly OpenReport[]): Promise<boolean> {
+  let written = true;
+  for (const report of reports) {
+    const failure = await report.finish();
+    if (failure === undefined) continue;
+    await say(world, failure);
+    written &&= report.extra;
+  }
+  return written;
 }
 
 function sourceContext({ dir, world, config, stop }: ReviewJob): SourceContext {
@@ -243,12 +301,13 @@ async function chooseBudget(
 }
 
 /** Prints the events as they come; gives the report at their end. */
-async function watch(job: ReviewJob, events: ReturnType<typeof review>): Promise<Report> {
-  const terminal = createTerminal(job.world, job.config.options);
+async function watch(job: ReviewJob, events: ReturnType<typeof review>, reports: Reports): Promise<Report> {
+  const terminal = createTerminal(job.world, { ...job.config.options, diff: reports.diff });
   let report: Report | undefined;
   try {
     for await (const event of events) {
       await terminal.show(event);
+      for (const open of reports.open) open.take(event);
       if (event.type === "end") report = event.report;
     }
   } finally {

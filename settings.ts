@@ -40,13 +40,13 @@ export interface Setting {
 export const SEVERITIES = ["bug", "risk", "nit"] as const;
 
 /** Formats that `--format` and `--report` can write. */
-export const FORMATS = ["markdown", "json", "jsonl"] as const;
+export const FORMATS = ["markdown", "json", "jsonl", "sarif", "github", "gitlab", "rdjsonl", "unix", "html"] as const;
 
-/** Formats that are named and not built yet: refused, never ignored. */
-export const FORMATS_TO_COME = ["sarif", "github", "gitlab", "rdjsonl", "unix", "html"] as const;
+/** A format of a review. */
+export type Format = (typeof FORMATS)[number];
 
 /** Flags that are named and not built yet: refused, never ignored. */
-export const FLAGS_TO_COME: readonly string[] = ["report", "send-secrets"];
+export const FLAGS_TO_COME: readonly string[] = ["send-secrets"];
 
 /** Every setting, in the order of the help. */
 export const SETTINGS: readonly Setting[] = [
@@ -128,6 +128,14 @@ export const SETTINGS: readonly Setting[] = [
     file: "user",
     kind: { type: "choice", choices: FORMATS },
     help: "what stdout is (default: markdown)",
+  },
+  {
+    key: "report",
+    flag: "report",
+    variable: "OCTAVO_REPORT",
+    file: "user",
+    kind: { type: "list", placeholder: "[FORMAT:]FILE" },
+    help: "write the review to a file as well; without FORMAT the ending decides; repeatable",
   },
   {
     key: "failOn",

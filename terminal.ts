@@ -5,14 +5,15 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { describeStatus } from "./coverage.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import type { ReviewEvent } from "./report.ts";
-import { createFormatter } from "./reports.ts";
+import { createFormatter, type Format, type FormatterOptions, notesBeside } from "./reports.ts";
 import { type Output, say, type World } from "./world.ts";
 
 /** Settings of what is shown. */
-export interface TerminalOptions {
-  format: "markdown" | "json" | "jsonl";
+export interface TerminalOptions extends FormatterOptions {
+  format: Format;
   color: "auto" | "always" | "never";
   quiet: boolean;
 }
@@ -42,12 +43,16 @@ export function usesColor(
 /** Shows a review on the streams of a world. */
 export function createTerminal(world: World, options: TerminalOptions): Terminal {
   const { stdout } = world;
-  const formatter = createFormatter(options.format);
-  const output = options.format === "markdown" ? createMarkdownOutput(world, options) : undefined;
+  const { format, quiet } = options;
+  const loading = createFormatter(format, options);
+  loading.catch(() => {}); // awaited by the first event
+  const output = format === "markdown" ? createMarkdownOutput(world, options) : undefined;
   return {
     async show(event) {
-      const line = options.quiet ? undefined : sideLine(event);
-      if (line !== undefined) await say(world, line);
+      const formatter = await loading;
+      for (const line of [...failureLines(event, format), ...quiet ? [] : sideLines(event, format)]) {
+        await say(world, line);
+      }
       const text = formatter(event);
       if (text !== "") await (output ?? stdout).write(text);
     },
@@ -105,7 +110,22 @@ function commandGuard() {
   };
 }
 
-/** What an event says beside the review, in one line. */
+/** What has failed, where the review on stdout does not say so in a reader's words. */
+function failureLines(event: ReviewEvent, format: Format): string[] {
+  if (format === "markdown" || (event.type !== "part" && event.type !== "summary")) return [];
+  const { status, error } = event.type === "part" ? event.part : event.summary;
+  const name = event.type === "part" ? `Part ${event.part.number}` : "The summing up";
+  return status === "done" ? [] : [`${name} ${describeStatus(status)}${error === undefined ? "" : `: ${error}`}`];
+}
+
+/** What an event says beside the review: also what the format on stdout has no room for. */
+function sideLines(event: ReviewEvent, format: Format): string[] {
+  if (event.type === "end") return notesBeside(format, event.report);
+  const line = sideLine(event);
+  return line === undefined ? [] : [line];
+}
+
+/** What an event says beside any review, in one line. */
 function sideLine(event: ReviewEvent): string | undefined {
   switch (event.type) {
     case "source":

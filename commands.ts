@@ -190,7 +190,7 @@ export const COMMANDS: readonly Command[] = [
     maxWords: 1,
     group: "afterwards",
     completes: "conversation",
-    settings: [...ASKING, "jobs", "format", "maxTokensTotal", "failOn", "requireCoverage", "exclude", "include"],
+    settings: [...ASKING, "jobs", "format", "report", "maxTokensTotal", "failOn", "requireCoverage", "exclude", "include"],
     summary: "go on with a review that is incomplete",
     details: "Asks only for the parts that are missing, and sums up. Refused when the patch has changed since.",
     examples: ["octavo resume"],

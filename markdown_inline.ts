@@ -73,6 +73,7 @@ export class InlineParser {
   /** Open parentheses of the link target being read, 0 outside. */
   #parens = 0;
 
+  /** Starts a block, in no style. */
   constructor(sink: Sink) {
     this.#sink = sink;
   }

@@ -17,6 +17,7 @@ export type Container = { kind: "quote" } | Item;
 
 /** A list item. */
 export interface Item {
+  /** Tells it from a quote. */
   kind: "item";
   /** Columns before its mark. */
   indent: number;
@@ -30,6 +31,7 @@ export interface Item {
 export interface Fence {
   /** Backtick or tilde. */
   char: string;
+  /** How many of them. */
   length: number;
   /** Columns before it. */
   indent: number;
@@ -39,6 +41,7 @@ export interface Fence {
 
 /** What is open before a line. */
 export interface Open {
+  /** From the outermost on. */
   containers: readonly Container[];
   /** The block in the innermost container that the line may go on. */
   block: Block | undefined;
@@ -47,13 +50,15 @@ export interface Open {
 /** A block that goes on over several lines. */
 export type Block = { kind: "paragraph" } | { kind: "table" } | { kind: "fence"; fence: Fence };
 
-/** A line, told. `text` is what stands behind its marks. */
+/** A line, told. */
 export interface Line {
   /** How many of the open containers it stands in. */
   depth: number;
   /** The containers that it opens inside of those. */
   opened: Container[];
+  /** The block it is, starts, goes on or ends. `fenced` is a line of code in a fence, `code` one that is indented. */
   kind: "blank" | "text" | "heading" | "rule" | "code" | "row" | "fence" | "fenced" | "fence end";
+  /** What stands behind its marks. */
   text: string;
   /** Of a heading: 1 to 6. */
   level?: number;

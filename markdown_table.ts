@@ -13,7 +13,9 @@ import { displayWidth } from "./text.ts";
 export interface TableOptions {
   /** Columns of the terminal that it may take. */
   columns: number;
+  /** How its styles are written. */
   paint: Paint;
+  /** The addresses that words link to. @default none */
   links?: LinkResolver | undefined;
   /** What lines are drawn with: between columns, under the header, where both meet. */
   lines: { bar: string; rule: string; cross: string };

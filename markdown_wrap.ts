@@ -22,6 +22,7 @@ export type Paint = (text: string, style: number) => string;
 
 /** What stands before a line's text. Only spaces at its end are unpainted. */
 export interface Prefix {
+  /** With its escape codes. */
   text: string;
   /** Its columns. */
   width: number;
@@ -29,7 +30,9 @@ export interface Prefix {
 
 /** A line as it is written, and its columns. */
 export interface WrappedLine {
+  /** With its escape codes. */
   text: string;
+  /** Its columns. */
   width: number;
 }
 
@@ -37,7 +40,9 @@ export interface WrappedLine {
 export interface WrapperOptions {
   /** Columns of a line. */
   columns: number;
+  /** How its styles are written. */
   paint: Paint;
+  /** The addresses that words link to. @default none */
   links?: LinkResolver | undefined;
 }
 
@@ -137,6 +142,7 @@ export class Wrapper {
   /** The last character read, nothing after a space. */
   #before = "";
 
+  /** Starts without a prefix. */
   constructor({ columns, paint, links }: WrapperOptions) {
     this.columns = columns;
     this.#paint = paint;

@@ -2,19 +2,22 @@
  * Live Markdown on a real terminal, against golden files. They are what tmux has on its screen; OCTAVO_UPDATE_GOLDEN=1
  * writes them anew.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { test } from "node:test";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
 import { createMarkdown, renderMarkdown } from "../markdown.ts";
 import { cleanEnv, root, withFolder } from "./support.ts";
-import { terminalTest } from "./support_tmux.ts";
 
 const FIXTURES = join(root, "tests/fixtures/terminal");
 
 /** Rows of the terminal: all of a review must fit. */
 const ROWS = 200;
+
+const isSkipped = spawnSync("tmux", ["-V"]).status !== 0 && process.env.OCTAVO_REQUIRE_TMUX !== "1";
+if (isSkipped) console.log("skipped, since tmux is missing: live Markdown on a real terminal");
 
 /** What a terminal of so many columns shows after it was sent some text. */
 async function capture(text: string, columns: number): Promise<string> {
@@ -52,7 +55,8 @@ function byteByByte(text: string, columns: number): string {
 }
 
 for (const columns of [40, 80, 160]) {
-  terminalTest(`a review on a terminal of ${columns} columns is the golden file, whole and byte by byte`, async () => {
+  const name = `a review on a terminal of ${columns} columns is the golden file, whole and byte by byte`;
+  test(name, { skip: isSkipped }, async () => {
     const review = readFileSync(join(FIXTURES, "review.md"), "utf8");
     const golden = join(FIXTURES, `review-${columns}.txt`);
     const whole = await capture(renderMarkdown(review, { columns, color: true }), columns);

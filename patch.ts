@@ -340,8 +340,9 @@ export class PatchParser {
   /** Says that the patch is over; gives the files that became complete. */
   end(): FileDiff[] {
     if (this.#utf16) this.#feed(this.#utf16.decode(new Uint8Array()));
-    const tail = this.#tail;
-    this.#tail = "";
+    if (!this.#begun) this.#begin(this.#tail);
+    const tail = this.#tail + this.#escape;
+    this.#tail = this.#escape = "";
     if (tail !== "") this.#scan(tail, 0, undefined, true);
     this.#startPiece(0, undefined);
     if (this.#draft) this.#draft.file.chars += this.#counter.flush();
@@ -372,10 +373,8 @@ export class PatchParser {
   /** Joins the beginning of an unfinished line with its end, without copying the whole piece. */
   #feed(piece: string, bytes?: Uint8Array): void {
     if (!this.#begun) {
-      const start = this.#tail + piece;
-      this.#tail = "";
-      if (this.#bytes && start.length < BYTE_ORDER_MARK.length) this.#tail = start;
-      else this.#begin(start);
+      this.#tail += piece;
+      if (!this.#bytes || this.#tail.length >= BYTE_ORDER_MARK.length) this.#begin(this.#tail);
       return;
     }
     if (this.#colored) [piece, bytes] = [this.#withoutColors(piece), undefined];
@@ -397,6 +396,7 @@ export class PatchParser {
   /** Takes the beginning of the patch: without a byte order mark, which may say that it is UTF-16. */
   #begin(start: string): void {
     this.#begun = true;
+    this.#tail = "";
     if (!this.#bytes) return this.#feed(start.charCodeAt(0) === 0xfeff ? start.slice(1) : start);
     const utf16 = start.startsWith("\xff\xfe") ? "utf-16le" : start.startsWith("\xfe\xff") ? "utf-16be" : undefined;
     if (utf16 === undefined) return this.#feed(start.startsWith(BYTE_ORDER_MARK) ? start.slice(3) : start);
@@ -433,11 +433,10 @@ export class PatchParser {
   }
 
   /** A line begins with a colour code: from here on they are taken out. */
-  #startColors(text: string, position: number, last: boolean): void {
+  #startColors(text: string, position: number): void {
     this.#endPiece(text, position);
     this.#colored = true;
-    if (last) this.#scan(text.slice(position).replace(COLORS, ""), 0, undefined, true);
-    else this.#feed(text.slice(position));
+    this.#feed(text.slice(position));
   }
 
   #startPiece(position: number, bytes: Uint8Array | undefined): void {
@@ -468,11 +467,11 @@ export class PatchParser {
           ? this.#readBody(text, position, last)
           : this.#readCombinedBody(text, position, last);
         const isStuck = position < text.length && (this.#state === IN_BODY || this.#state === IN_COMBINED_BODY);
-        if (isStuck) return this.#leave(text, position, last);
+        if (isStuck) return this.#leave(text, position);
       } else {
-        if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#leave(text, position, last);
+        if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#leave(text, position);
         const newline = text.indexOf("\n", position);
-        if (newline < 0 && !last) return this.#leave(text, position, last);
+        if (newline < 0 && !last) return this.#leave(text, position);
         const end = newline < 0 ? text.length : newline;
         if (end - position <= MAX_HEADER_CHARS) this.#readLine(text, position, end);
         else {
@@ -487,8 +486,8 @@ export class PatchParser {
   }
 
   /** The line at `position` cannot be read as it stands: it goes on in the next piece, or has colours. */
-  #leave(text: string, position: number, last: boolean): void {
-    if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#startColors(text, position, last);
+  #leave(text: string, position: number): void {
+    if (text.charCodeAt(position) === ESCAPE && !this.#colored) return this.#startColors(text, position);
     this.#endPiece(text, position);
     this.#tail = text.slice(position);
     if (this.#state === OUTSIDE && this.#tail.length > MAX_HEADER_CHARS) this.#dropTail();
@@ -712,21 +711,21 @@ export class PatchParser {
     if (end > position) this.#sawText = true;
     const isBehindHunk = this.#isBehindHunk;
     this.#isBehindHunk = false;
-    const draft = this.#draft;
-    if (draft && this.#readHeader(draft, text, position, end)) return this.#belongs(text, position, true);
     const pending = this.#pending;
     this.#pending = undefined;
+    const draft = this.#draft;
+    if (draft && this.#readHeader(draft, text, position, end)) return this.#belongs(text, position, true);
     const begun = this.#beginning(text, position, end, line, pending);
-    if (draft) this.#belongs(text, position, false);
+    if (draft) {
+      this.#belongs(text, position, false);
+      draft.over = true;
+    }
     if (begun === "pending") {
       const before = this.#pending!.lines > 1 ? pending! : { position, text: "" };
       this.#pending!.position = before.position;
       this.#pending!.text = before.text + text.slice(position, newline + 1);
     } else if (begun) this.#startFile(begun, position, pending);
-    else {
-      if (draft) draft.over = true;
-      this.#strayLine(text, position, end, line, isBehindHunk);
-    }
+    else this.#strayLine(text, position, end, line, isBehindHunk);
   }
 
   /** The file that begins with this line; `pending` if that depends on the next one. */
@@ -1017,13 +1016,14 @@ function binaryDraft(words: string, line: number): Draft | undefined {
   return draft;
 }
 
-/** `Submodule PATH OLD..NEW:` (git diff --submodule=log). */
+/** `Submodule PATH OLD..NEW:`, also with a note such as `(new submodule)` (git diff --submodule=log). */
 function submoduleDraft(words: string, line: number): Draft | undefined {
-  const match = /^(.*) [0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}(:| \(.*\):?)$/s.exec(words);
-  if (!match) return undefined;
+  // Two hashes and a note are short; looking for them in the whole of a long line could take its square.
+  const range = / [0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}(:| \([a-z ]+\):?)$/.exec(words.slice(-MAX_QUOTED_CHARS));
+  if (!range) return undefined;
   const draft = newDraft("submodule", line, "");
   draft.changed = true;
-  draft.to = draft.from = match[1]!;
+  draft.to = draft.from = words.slice(0, -range[0].length);
   if (words.includes("(new submodule)")) draft.file.status = "added";
   if (words.includes("(submodule deleted)")) draft.file.status = "deleted";
   return draft;
@@ -1054,23 +1054,23 @@ function readExtendedHeader(draft: Draft, text: string, position: number, end: n
   switch (text.charCodeAt(position)) {
     case 105: // index 12ab..34cd 100644
       if (!text.startsWith("index ", position)) return false;
-      if (text.charCodeAt(end - 7) === SPACE) file.oldMode = file.newMode = readMode(text, end - 6, end);
+      if (text.charCodeAt(end - 7) === SPACE) readModes(file, text, end - 6, end, "both");
       break;
     case 111:
       if (!text.startsWith("old mode ", position)) return false;
-      file.oldMode = readMode(text, position + 9, end);
+      readModes(file, text, position + 9, end, "old");
       break;
     case 110:
-      if (text.startsWith("new mode ", position)) file.newMode = readMode(text, position + 9, end);
+      if (text.startsWith("new mode ", position)) readModes(file, text, position + 9, end, "new");
       else if (text.startsWith("new file mode ", position)) {
         file.status = "added";
-        file.newMode = readMode(text, position + 14, end);
+        readModes(file, text, position + 14, end, "new");
       } else return false;
       break;
     case 100:
       if (text.startsWith("deleted file mode ", position)) {
         file.status = "deleted";
-        file.oldMode = readMode(text, position + 18, end);
+        readModes(file, text, position + 18, end, "old");
       } else if (!text.startsWith("dissimilarity index ", position)) return false;
       break;
     case 114: // rename from x
@@ -1095,9 +1095,16 @@ function readMove(draft: Draft, content: string, bytes: boolean): boolean {
 /** Modes that git writes; each is one string, however many files have it. */
 const MODES = ["100644", "100755", "120000", "160000", "040000"];
 
-function readMode(text: string, position: number, end: number): string {
+/** Modes of the parents of a combined diff stand in one word. */
+const MAX_MODE_CHARS = 7 * MAX_PARENTS;
+
+function readModes(file: FileDiff, text: string, position: number, end: number, side: "old" | "new" | "both"): void {
   const known = MODES.find((mode) => text.startsWith(mode, position) && position + mode.length === end);
-  return known ?? unpinned(text.slice(position, Math.min(end, position + MAX_QUOTED_CHARS)));
+  if (known === undefined && end - position > MAX_MODE_CHARS) return;
+  const mode = known ?? unpinned(text.slice(position, end));
+  if (known === undefined && !/^[0-7]+(,[0-7]+)*$/.test(mode)) return;
+  if (side !== "new") file.oldMode = mode;
+  if (side !== "old") file.newMode = mode;
 }
 
 /** The lines behind the `====` of svn and CVS. */

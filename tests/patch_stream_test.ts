@@ -262,7 +262,7 @@ test("what is dropped takes no memory: no record holds a piece of the patch aliv
     const name = `some/folder/with/a/long/name/${i}`;
     const hunk = `@@ -0,0 +1,1 @@ in a function with a long name, the ${i}th\n+x\n`;
     const odd = `\nOnly in a folder: with a long name, ${i}\n`;
-    const piece = header(`${name}.kept`, "100644") + hunk + header(`${name}.dropped`, `100644 of an odd kind ${i}`) +
+    const piece = header(`${name}.kept`, "100644") + hunk + header(`${name}.dropped`, `100644`) +
       `@@ -0,0 +1,5000 @@\n${noise}${odd}`;
     files.push(...parser.push(piece));
   }

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GitError } from "../errors.ts";
 import { fetchedDiff } from "../git_fetch.ts";
-import { cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
 import { hashOf, snapshot } from "./support_git.ts";
+
+await allowMinutes();
 
 /** A repository to fetch from, whose `main` and `refs/pull/7/head` have parted, and a folder for temporary files. */
 async function withRemote(use: (remote: string, env: Record<string, string>) => Promise<void>): Promise<void> {

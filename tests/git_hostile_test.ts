@@ -28,8 +28,10 @@ import {
   stagedPatch,
   treePatch,
 } from "../git.ts";
-import { cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
 import { hashOf, open, outline, snapshot, textOf } from "./support_git.ts";
+
+await allowMinutes();
 
 const LINES = Array.from({ length: 60 }, (_, index) => index % 7 === 0 ? "" : `  line ${index}`);
 
@@ -105,10 +107,13 @@ async function everything(dir: string, env: Record<string, string> = {}): Promis
   return JSON.stringify(report, undefined, 1) + text;
 }
 
-/** Sets keys of a configuration file. */
+/** Sets keys of a configuration file (git-config(1), "Syntax"). */
 function configure(file: string, settings: Record<string, string>): void {
+  const quoted = (text: string) => `"${text.replace(/["\\]/g, "\\$&")}"`;
   for (const [key, value] of Object.entries(settings)) {
-    execFileSync("git", ["config", "--file", file, "--add", key, value], { env: cleanEnv("/") });
+    const [, section, subsection, name] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/.exec(key) ?? [];
+    const header = subsection === undefined ? section : `${section} ${quoted(subsection)}`;
+    appendFileSync(file, `[${header}]\n\t${name} = ${quoted(value)}\n`);
   }
 }
 
@@ -233,6 +238,7 @@ describe("a hostile configuration", () => {
         assertStringIncludes(clean, path);
       }
       makeHostile(dir, trap);
+      utimesSync(join(dir, "plain"), 2, 2);
       const before = snapshot(dir);
       assertEquals(await everything(dir), clean);
       assertEquals(snapshot(dir), before);

@@ -28,8 +28,10 @@ import {
   stagedPatch,
   treePatch,
 } from "../git.ts";
-import { cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, cleanEnv, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
 import { filesOf, gitInput, hashOf, open, outline, snapshot, textOf } from "./support_git.ts";
+
+await allowMinutes();
 
 /** A repository with one commit in a temporary folder. */
 function withRepository(

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { describeStatus } from "./coverage.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
+import { ProgressLine } from "./progress_line.ts";
 import type { ReviewEvent } from "./report.ts";
 import { createFormatter, type Format, type FormatterOptions, notesBeside } from "./reports.ts";
 import { type Output, say, type World } from "./world.ts";
@@ -47,19 +48,38 @@ export function createTerminal(world: World, options: TerminalOptions): Terminal
   const loading = createFormatter(format, options);
   loading.catch(() => {}); // awaited by the first event
   const output = format === "markdown" ? createMarkdownOutput(world, options) : undefined;
+  const progress = startProgress(world, options, output);
   return {
     async show(event) {
       const formatter = await loading;
-      for (const line of [...failureLines(event, format), ...quiet ? [] : sideLines(event, format)]) {
-        await say(world, line);
-      }
+      progress?.take(event);
       const text = formatter(event);
+      const lines = [...failureLines(event, format), ...quiet ? [] : sideLines(event, format)];
+      if (lines.length > 0 || (text !== "" && stdout.isTerminal)) await progress?.erase();
+      for (const line of lines) await say(world, line);
       if (text !== "") await (output ?? stdout).write(text);
     },
     async close() {
+      await progress?.close();
       await output?.end();
     },
   };
+}
+
+/** The progress line, where there is somebody to see it. */
+function startProgress(
+  { stdout, stderr, env, now }: World,
+  { color, quiet }: TerminalOptions,
+  output: MarkdownOutput | undefined,
+): ProgressLine | undefined {
+  if (quiet || !stderr.isTerminal || env.TERM === "dumb") return undefined;
+  return new ProgressLine({
+    stderr,
+    color: usesColor(color, env, stderr),
+    now,
+    sharesScreen: stdout.isTerminal,
+    isFree: () => (output?.column ?? 0) === 0,
+  });
 }
 
 /** Markdown on its way to stdout. */
@@ -67,6 +87,8 @@ export interface MarkdownOutput {
   /** Takes the next piece, however it is cut. */
   write(text: string): Promise<void>;
   end(): Promise<void>;
+  /** Column of the screen that the next character goes to, from 0; 0 in a pipe. */
+  readonly column: number;
 }
 
 /** Markdown onto stdout: laid out on a terminal, as it is in a pipe, without effect on GitHub Actions. */
@@ -77,6 +99,9 @@ export function createMarkdownOutput(world: World, options: Pick<TerminalOptions
   return {
     write: (text) => stdout.write((guard?.begin() ?? "") + (layout ? layout.write(text) : text)),
     end: () => stdout.write((layout?.end() ?? "") + (guard?.end() ?? "")),
+    get column() {
+      return layout?.column ?? 0;
+    },
   };
 }
 

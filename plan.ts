@@ -5,18 +5,14 @@
  * @module
  */
 
-import type { FileChecker } from "./checks.ts";
-import {
-  type FileDiff,
-  type Hunk,
-  type HunkObserver,
-  PatchParser,
-  type Plan,
-  type PlanOptions,
-  ReviewPlanner,
-} from "./diff.ts";
+import { AddedSecrets } from "./added_secrets.ts";
+import { type FileDiff, PatchParser, type Plan, type PlanOptions, ReviewPlanner } from "./diff.ts";
 import { UsageError } from "./errors.ts";
 import type { Finding } from "./findings.ts";
+import { HunkWatch } from "./hunk_watch.ts";
+import { redactPlan } from "./redacted_plan.ts";
+import { Redactor } from "./secret_mask.ts";
+import type { PlacedSecret } from "./secrets.ts";
 import type { Source } from "./sources.ts";
 
 /** How a source is planned. */
@@ -33,18 +29,27 @@ export interface SourcePlanOptions {
 
 /** A plan, and what the built-in checks found in it. */
 export interface SourcePlan {
-  /** What is sent, cut, skipped and left. */
+  /** What is sent, cut, skipped and left, without the secrets in it. */
   plan: Plan;
-  /** Findings of the built-in checks. */
+  /** The same plan with them. */
+  unredacted: Plan;
+  /** The secrets in what is sent. */
+  secrets: PlacedSecret[];
+  /** Findings of the built-in checks, without secrets. */
   checks: Finding[];
 }
 
 /**
  * Reads a source to its end and plans it.
  *
+ * @param redactor Learns the secrets that are found.
  * @throws {UsageError} if the text is no patch, and what the source throws.
  */
-export async function planSource(source: Source, options: SourcePlanOptions): Promise<SourcePlan> {
+export async function planSource(
+  source: Source,
+  options: SourcePlanOptions,
+  redactor: Redactor = new Redactor(),
+): Promise<SourcePlan> {
   const { PatchChecker } = await import("./checks.ts");
   const chunks = begin(source.chunks); // git works while it is asked about attributes
   const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]).catch(async (error: unknown) => {
@@ -53,44 +58,54 @@ export async function planSource(source: Source, options: SourcePlanOptions): Pr
   });
   const planner = new ReviewPlanner({ maxDiffChars: options.maxDiffChars, skip });
   const checker = new PatchChecker();
-  const watched = new Map<FileDiff, FileChecker>();
+  const secrets = new AddedSecrets();
+  const watched = new Map<FileDiff, HunkWatch>();
   const parser = new PatchParser({
     keep: (file) => options.checksOnly ? 0 : planner.keep(file),
     // The checks see every file that is no noise, before it is cut and whatever of it is kept.
     observe(file) {
       if (planner.reason(file) !== undefined) return undefined;
-      const fileChecker = checker.file(file);
-      watched.set(file, fileChecker);
-      return observer(fileChecker);
+      const watch = new HunkWatch(file.path, checker.file(file), secrets);
+      watched.set(file, watch);
+      return (hunk, text) => watch.see(hunk, text);
     },
   });
   const take = (file: FileDiff) => {
     // git says "Binary files differ" of a file that its attributes hide; its text stands at the end of the patch.
     if (file.binary && hidden.has(file.path)) return;
     planner.add(file);
-    const fileChecker = watched.get(file);
+    const watch = watched.get(file);
     watched.delete(file);
-    if (fileChecker) checker.done(fileChecker);
+    watch?.end();
+    if (watch) checker.done(watch.checker);
     else checker.add(file); // what its record says
   };
-  for await (const chunk of chunks) parser.push(chunk).forEach(take);
+  for await (const chunk of chunks) {
+    parser.push(chunk).forEach(take);
+    await secrets.flush();
+  }
   parser.end().forEach(take);
   const plan = planner.end();
   plan.problems.push(...parser.problems);
   if (plan.files.length === 0 && plan.problems.length > 0) {
     throw new UsageError(`This is no patch: ${plan.problems[0]!.message}`, { hint: "octavo reads unified diffs" });
   }
-  return { plan: options.checksOnly ? withoutParts(plan) : plan, checks: checker.end() };
+  const unredacted = options.checksOnly ? withoutParts(plan) : plan;
+  const redacted = await redactPlan(unredacted, redactor);
+  const checks = await redactor.deep(joined(checker.end(), await secrets.end()));
+  return { unredacted, ...redacted, checks };
 }
 
-/** Hands the text of hunks to the checks as it streams. */
-function observer(checker: FileChecker): HunkObserver {
-  let current: Hunk | undefined;
-  return (hunk, text) => {
-    if (hunk !== current) checker.hunk(hunk.newStart, hunk.columns);
-    current = hunk;
-    checker.push(text);
-  };
+/** Findings of the checks and secrets, file by file; a private key, which both find, is there once. */
+function joined(checks: Finding[], secrets: Finding[]): Finding[] {
+  const key = ({ rule, path, line }: Finding) => JSON.stringify([rule, path, line]);
+  const known = new Set(checks.map(key));
+  const added = secrets.filter((finding) => !known.has(key(finding)));
+  if (added.length === 0) return checks;
+  const order = new Map<string | undefined, number>();
+  for (const { path } of [...checks, ...added]) if (!order.has(path)) order.set(path, order.size);
+  const place = ({ path, line = 0 }: Finding) => [order.get(path)!, line] as const;
+  return [...checks, ...added].sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
 }
 
 /** Asks for the first piece at once, and gives the pieces to whoever iterates. */

@@ -5,6 +5,7 @@
  */
 
 import type { Plan, PlannedFile } from "./diff.ts";
+import type { PlacedSecret } from "./secrets.ts";
 import type { Finding } from "./finding.ts";
 
 /** A run of text in a review: the built-in checks, a part by its number, or the summing up. */
@@ -101,6 +102,8 @@ export type ReviewEvent =
     parts: PlannedPart[];
     totals: Plan["totals"];
     maxDiffChars: number;
+    /** Secrets in what is sent, replaced where that goes to another machine; absent where there are none. */
+    secrets?: PlacedSecret[];
     model: string;
     /** Host that the diff is sent to; absent for the built-in checks. */
     host?: string;

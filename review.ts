@@ -7,14 +7,16 @@
 import { createHash } from "node:crypto";
 import { Channel } from "./channel.ts";
 import type { ChatEvent } from "./chat.ts";
-import { coverageLine, MIN_PART_CHARS, type Part, type Plan } from "./diff.ts";
+import { coverageLine, type Part, type Plan } from "./diff.ts";
 import { describeError, UsageError } from "./errors.ts";
 import { type Finding, mergeFindings, readFindings } from "./findings.ts";
 import type { Env } from "./paths.ts";
 import { planSource, type SourcePlan, type SourcePlanOptions } from "./plan.ts";
 import { ANSWER_TOKENS, contextFor, estimateTokens, partPrompt, summaryPrompt } from "./prompts.ts";
+import { planNotices, secretNotices } from "./plan_notices.ts";
 import type { BUILTIN, Model } from "./providers.ts";
 import type { Report, ReportPart, ReportSummary, ReviewEvent, Section } from "./report.ts";
+import { Redactor, sendsSecrets } from "./secret_mask.ts";
 import type { Source } from "./sources.ts";
 import type { Templates } from "./templates.ts";
 
@@ -56,6 +58,8 @@ export interface ReviewOptions {
   plan: SourcePlanOptions;
   /** Plan, and ask nobody. */
   planOnly?: boolean;
+  /** Send secrets to another machine as they are. @default false */
+  sendSecrets?: boolean;
   /** The prompts; awaited after the patch has been read. */
   templates: Promise<Templates>;
   /** Environment for proxies and certificates. */
@@ -80,31 +84,42 @@ export interface ReviewOptions {
 
 /**
  * Plans, asks about each part, sums up, keeps what came. What fails or is stopped once something has been sent is in the
- * report of the last event; before that it is thrown.
+ * report of the last event; before that it is thrown. No event has a secret in it, and none is kept.
  *
  * @throws {UsageError} if the source is no patch, the patch has changed since the earlier run, or the review would need
  * more tokens than allowed.
  */
 export async function* review(options: ReviewOptions): AsyncGenerator<ReviewEvent> {
+  const redactor = new Redactor();
+  for await (const event of reviewEvents(options, redactor)) {
+    // What streams is masked where it comes from: it is cut anywhere.
+    yield event.type === "delta" || event.type === "reasoning" ? event : await redactor.deep(event);
+  }
+}
+
+async function* reviewEvents(options: ReviewOptions, redactor: Redactor): AsyncGenerator<ReviewEvent> {
   const { source, model, plan: planOptions, planOnly, signal } = options;
   yield sourceEvent(source);
   const said = source.notices.length;
   for (const message of source.notices) yield { type: "notice", level: "info", message };
   const checksOnly = model === "builtin";
-  const planned = await planSource(source, { ...planOptions, checksOnly });
+  const planned = await planSource(source, { ...planOptions, checksOnly }, redactor);
   signal?.throwIfAborted();
   // Some are known only when the patch has been read.
   for (const message of source.notices.slice(said)) yield { type: "notice", level: "warning", message };
-  const prompts = checksOnly ? new Map<number, string>() : renderPrompts(planned, source, await options.templates);
+  const raw = typeof model === "object" && sendsSecrets(model, options.sendSecrets);
+  const sent = raw ? { ...planned, plan: planned.unredacted } : planned;
+  const prompts = checksOnly ? new Map<number, string>() : renderPrompts(sent, source, await options.templates);
   const report = startReport(source, planned, model);
-  yield planEvent(report, planned.plan, model, prompts);
+  yield planEvent(report, planned, model, prompts);
   yield* planNotices(planned.plan);
+  if (typeof model !== "object" || !model.local) yield* secretNotices(planned.secrets, { sent: raw });
   if (planOnly) report.status = "planned";
   else if (report.files.every(({ coverage }) => coverage === "skipped")) report.status = "nothing";
   else {
     yield* checksSection(planned, checksOnly);
     if (model === undefined || model === "builtin") report.status = "complete";
-    else yield* new Run({ ...options, model }, planned, report, prompts).events();
+    else yield* new Run({ ...options, model, redactor }, planned, report, prompts).events();
   }
   for (const finding of report.findings) yield { type: "finding", finding };
   yield { type: "end", report };
@@ -120,9 +135,15 @@ interface Answer {
   error?: unknown;
 }
 
+/** What a run needs. */
+interface RunOptions extends ReviewOptions {
+  model: Model;
+  redactor: Redactor;
+}
+
 /** The asking of one review. */
 class Run {
-  readonly #options: ReviewOptions & { model: Model };
+  readonly #options: RunOptions;
   readonly #planned: SourcePlan;
   readonly #report: Report;
   readonly #prompts: ReadonlyMap<number, string>;
@@ -135,7 +156,7 @@ class Run {
   #warned = false;
 
   constructor(
-    options: ReviewOptions & { model: Model },
+    options: RunOptions,
     planned: SourcePlan,
     report: Report,
     prompts: ReadonlyMap<number, string>,
@@ -243,10 +264,10 @@ class Run {
   }
 
   async #ask(section: Section, content: string, channel: Channel<ReviewEvent>): Promise<Answer> {
-    const { model, env, timeoutMs } = this.#options;
+    const { model, env, timeoutMs, redactor, sendSecrets = false } = this.#options;
     const answer: Answer = { text: "" };
     try {
-      const { chat } = await import("./chat.ts");
+      const { guardedChat } = await import("./guarded_chat.ts");
       const messages = [{ role: "user" as const, content }];
       const request = {
         model,
@@ -255,8 +276,10 @@ class Run {
         messages,
         contextTokens: this.#contextTokens,
         signal: this.#stop.signal,
+        sendSecrets,
+        redactor,
       };
-      for await (const event of chat(request)) take(event, answer, section, channel);
+      for await (const event of guardedChat(request)) take(event, answer, section, channel);
     } catch (error) {
       answer.error = error;
     }
@@ -305,11 +328,12 @@ class Run {
   /** Settles, and keeps the state. Savings never overlap. */
   #keep(channel: Channel<ReviewEvent>): Promise<void> {
     this.#settle();
-    const { keeper } = this.#options;
+    const { keeper, redactor } = this.#options;
     // A review of which nothing has come yet is made anew, not resumed.
     if (!keeper || this.#report.parts.every(({ review }) => review === undefined)) return Promise.resolve();
     const saving = this.#saving.then(async () => {
-      const kept = await keeper.keep({ report: this.#report, plan: this.#planned.plan, hashes: this.#hashes });
+      const report = await redactor.deep(this.#report);
+      const kept = await keeper.keep({ report, plan: this.#planned.plan, hashes: this.#hashes });
       if ("warning" in kept) {
         if (!this.#warned) channel.push({ type: "notice", level: "warning", message: kept.warning });
         this.#warned = true;
@@ -338,7 +362,7 @@ class Run {
   }
 }
 
-/** Hash of what is sent of a part, to know it again. */
+/** Hash of a part without its secrets, to know it again: the hash is kept. */
 function partHash(part: Part): string {
   return createHash("sha256").update(part.text).digest("hex");
 }
@@ -356,7 +380,7 @@ function sourceEvent({ kind, title, description, base, head }: Source): ReviewEv
 
 function planEvent(
   { files, parts, totals, model: name }: Report,
-  { maxDiffChars }: Plan,
+  { plan: { maxDiffChars }, secrets }: SourcePlan,
   model: ReviewOptions["model"],
   prompts: ReadonlyMap<number, string>,
 ): ReviewEvent {
@@ -372,36 +396,10 @@ function planEvent(
     })),
     totals,
     maxDiffChars,
+    ...(secrets.length > 0 ? { secrets } : {}),
     model: name,
     ...(host === undefined ? {} : { host }),
   };
-}
-
-/** Whatever the plan leaves out or changes is said. */
-function* planNotices({ files, problems, raisedFrom }: Plan): Generator<ReviewEvent> {
-  const warn = (message: string): ReviewEvent => ({ type: "notice", level: "warning", message });
-  const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? "" : "s"}`;
-  const MOST = 10;
-  if (raisedFrom !== undefined) {
-    yield warn(`A part of ${raisedFrom} characters is too small: ${MIN_PART_CHARS} are taken, the least there is`);
-  }
-  for (const { line, message } of problems.slice(0, MOST)) yield warn(`Line ${line} of the patch: ${message}`);
-  if (problems.length > MOST) yield warn(`${problems.length - MOST} more problems in the patch`);
-  const trimmed = files.filter(({ coverage }) => coverage === "trimmed");
-  for (const { path, hunks, hunksSent, linesOmitted } of trimmed.slice(0, MOST)) {
-    yield warn(
-      `${path} is trimmed: ${hunksSent} of ${count(hunks, "hunk")} sent, ${count(linesOmitted, "line")} omitted`,
-    );
-  }
-  if (trimmed.length > MOST) yield warn(`${count(trimmed.length - MOST, "more file")} trimmed`);
-  const left = files.filter(({ coverage }) => coverage === "unreviewed");
-  if (left.length === 0) return;
-  const names = left.slice(0, MOST).map(({ path }) => path).join(", ");
-  yield warn(
-    `${count(left.length, "file")} not reviewed (too large for one review): ${names}${
-      left.length > MOST ? ` and ${left.length - MOST} more` : ""
-    }; split the change, or raise --max-diff-chars`,
-  );
 }
 
 /** What the built-in checks found, as text. Beside a model they speak only when there is something. */

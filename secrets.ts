@@ -28,6 +28,16 @@ export interface Secret extends SecretRule {
   end: number;
 }
 
+/** A secret in a file of a change. */
+export interface PlacedSecret extends SecretRule {
+  /** Path of its file, without secrets. */
+  path: string;
+  /** Where it begins, from 1; absent in the headers of a file. */
+  line?: number;
+  /** The side that `line` counts on: `old` for a removed line. */
+  side?: "new" | "old";
+}
+
 /** Different characters that a token has at least; fewer are `xxxx`, to be filled in. */
 const MIN_DIFFERENT = 7;
 

@@ -82,7 +82,7 @@ const ID: CommandFlag = {
 const JSON_FLAG: CommandFlag = { flag: "json", help: "as JSON" };
 
 /** Settings that say how a model is asked. */
-const ASKING = ["model", "baseUrl", "timeout", "localOnly", "noSave"] as const;
+const ASKING = ["model", "baseUrl", "timeout", "localOnly", "sendSecrets", "noSave"] as const;
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [

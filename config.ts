@@ -37,6 +37,8 @@ export interface Options {
   requireCoverage: boolean;
   maxTokensTotal: number | undefined;
   localOnly: boolean;
+  /** Send secrets to an endpoint on another machine as they are. */
+  sendSecrets: boolean;
   noSave: boolean;
   plan: boolean;
   quiet: boolean;
@@ -86,6 +88,7 @@ const DEFAULTS: Options = {
   requireCoverage: false,
   maxTokensTotal: undefined,
   localOnly: false,
+  sendSecrets: false,
   noSave: false,
   plan: false,
   quiet: false,

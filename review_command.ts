@@ -214,6 +214,7 @@ async function reviewOptions(
     model,
     plan: { maxDiffChars: budget, exclude: recipe.exclude, include: recipe.include },
     planOnly: options.plan,
+    sendSecrets: options.sendSecrets,
     templates,
     env: world.env,
     jobs: options.jobs,

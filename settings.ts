@@ -46,7 +46,7 @@ export const FORMATS = ["markdown", "json", "jsonl", "sarif", "github", "gitlab"
 export type Format = (typeof FORMATS)[number];
 
 /** Flags that are named and not built yet: refused, never ignored. */
-export const FLAGS_TO_COME: readonly string[] = ["send-secrets"];
+export const FLAGS_TO_COME: readonly string[] = [];
 
 /** Every setting, in the order of the help. */
 export const SETTINGS: readonly Setting[] = [
@@ -168,6 +168,14 @@ export const SETTINGS: readonly Setting[] = [
     file: "user",
     kind: { type: "switch" },
     help: "refuse any endpoint that is not on this machine",
+  },
+  {
+    // In no file: what is said once must not hold for every diff to come.
+    key: "sendSecrets",
+    flag: "send-secrets",
+    variable: "OCTAVO_SEND_SECRETS",
+    kind: { type: "switch" },
+    help: "send secrets as they are (default: replaced, unless the endpoint is on this machine)",
   },
   {
     key: "noSave",

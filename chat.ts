@@ -5,12 +5,12 @@
  */
 
 import { Answer, BrokenAnswer } from "./answer.ts";
-import { OctavoError, ProviderError } from "./errors.ts";
+import { ProviderError } from "./errors.ts";
 import { lineSplitter, type Pieces, piecesOf, sseSplitter } from "./framing.ts";
-import { type Env, errorText, failureOf, HttpError, request, scrub } from "./http.ts";
+import { type Env, errorText, failureOf, HttpError, readText, request, scrub } from "./http.ts";
 import type { Protocol } from "./presets.ts";
 import { isPromptCut } from "./promptcut.ts";
-import { authHeaders, endpoint, listModels, type Model } from "./endpoint.ts";
+import { authHeaders, endpoint, listModels, type Model, secretsOf } from "./endpoint.ts";
 import {
   brokenError,
   emptyError,
@@ -102,6 +102,10 @@ const HEALTH_MS = 1_000;
 /** Milliseconds for the list of models that an error names. */
 const LIST_MS = 5_000;
 
+/** Milliseconds for the text of a refusal, and characters of it. */
+const REFUSAL_MS = 5_000;
+const MAX_REFUSAL_CHARS = 100_000;
+
 /** The longest time a timer can hold, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -123,6 +127,9 @@ class Silence extends Error {}
 
 /** A text under status 200 that is no answer of this protocol. */
 class Foreign extends Error {}
+
+/** The connection ended in the middle of the body. */
+class Cut extends Error {}
 
 /** What one call of chat() holds on to. */
 interface Call extends ChatRequest {
@@ -179,7 +186,11 @@ export async function* chat(request: ChatRequest): AsyncGenerator<ChatEvent> {
 async function* ask(call: Call, answer: Answer): AsyncGenerator<ChatEvent> {
   const response = await send(call);
   if (!response.ok || response.body === null) {
-    const body = await response.text();
+    const body = await readText(response, {
+      maxChars: MAX_REFUSAL_CHARS,
+      timeoutMs: Math.min(REFUSAL_MS, call.timeoutMs),
+      signal: call.anySignal,
+    });
     throw new Refused({ status: response.status, headers: response.headers, body });
   }
   const times = { firstByteAt: undefined, firstTokenAt: undefined };
@@ -249,11 +260,12 @@ async function nextPiece(pieces: Pieces, answer: Answer, left: number): ReturnTy
   return await within(pieces.read(), Math.min(left, GRACE_MS)).catch(() => ({ done: true }));
 }
 
-/** What a promise gives, or {@linkcode Silence} after a time. */
-function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+/** What reading gives. Throws {@linkcode Silence} after a time, and {@linkcode Cut} when the connection fails. */
+function within<T>(reading: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Silence()), Math.min(milliseconds, MAX_TIMER_MS));
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    reading.then(resolve, (error: unknown) => reject(new Cut(failureOf(error).words, { cause: error })))
+      .finally(() => clearTimeout(timer));
   });
 }
 
@@ -290,20 +302,20 @@ function endOf(call: Call, answer: Answer, times: Times): ChatEvent {
 
 /** Gets over a failure, waiting where that helps, so that the request can be sent again; else throws what it means. */
 async function* recover(call: Call, error: unknown): AsyncGenerator<ChatEvent> {
-  if (!(error instanceof OctavoError) && failureOf(error).failure === "reset" || isReset(error)) {
+  if (isReset(error)) {
     // a kept connection that the server has closed meanwhile shows only when it is used
     if (call.resets++ > 0) throw await failure(call, error);
     yield { type: "waiting", reason: "the connection was closed; trying again", milliseconds: 0 };
     return;
   }
-  const refusal = refusalOf(error);
+  const refusal = refusalOf(call, error);
   const verdict = refusal && judge(refusal, { tries: call.tries, dialect: call.dialect, now: Date.now() });
   switch (verdict?.do) {
     case "wait": {
       const { milliseconds, rateLimited } = verdict;
       yield {
         type: "waiting",
-        reason: clean(call, verdict.reason),
+        reason: verdict.reason,
         milliseconds,
         ...(rateLimited ? { rateLimited } : {}),
       };
@@ -324,14 +336,14 @@ async function* recover(call: Call, error: unknown): AsyncGenerator<ChatEvent> {
 }
 
 function isReset(error: unknown): boolean {
-  return error instanceof HttpError && error.failure === "reset";
+  return error instanceof Cut || error instanceof HttpError && error.failure === "reset";
 }
 
 /** A failure as a refusal to judge; an error inside a 200 that may pass counts as overload. */
-function refusalOf(error: unknown): Refusal | undefined {
-  if (error instanceof Refused) return error.refusal;
+function refusalOf(call: Call, error: unknown): Refusal | undefined {
+  if (error instanceof Refused) return { ...error.refusal, body: clean(call, error.refusal.body) };
   if (!(error instanceof BrokenAnswer)) return undefined;
-  return { status: error.passing ? 529 : 200, headers: new Headers(), body: error.message };
+  return { status: error.passing ? 529 : 200, headers: new Headers(), body: clean(call, error.message) };
 }
 
 /** llama.cpp answers 503 while it loads a model, and says on /health when it is done. */
@@ -344,7 +356,10 @@ async function* awaitHealth(call: Call): AsyncGenerator<ChatEvent> {
     yield { type: "waiting", reason: "the server is loading its model", milliseconds: HEALTH_MS };
     await sleep(call, HEALTH_MS);
     const { model, env, anySignal: signal } = call;
-    const response = await request({ url, env, signal, headers: authHeaders(model), timeoutMs: call.timeoutMs });
+    const asking = request({ url, env, signal, headers: authHeaders(model), timeoutMs: call.timeoutMs });
+    const response = await asking.catch(async (error: unknown) => {
+      throw await failure(call, error);
+    });
     await response.body?.cancel();
     status = response.status;
   }
@@ -370,31 +385,22 @@ function sleepFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The error that the caller gets. */
+/** The error that the caller gets: what a server said is in its message, without keys, and nowhere else. */
 async function failure(call: Call, error: unknown): Promise<Error> {
-  const told = await explain(call, error);
-  const keys = secretsOf(call.model);
-  return new ProviderError(scrub(told.message, keys), {
-    hint: told.hint && scrub(told.hint, keys),
-    cause: error instanceof Error && keys.some((key) => error.message.includes(key)) ? undefined : error,
-  });
-}
-
-async function explain(call: Call, error: unknown): Promise<OctavoError> {
-  const { model } = call;
+  const { model, timeoutMs } = call;
+  call.signal?.throwIfAborted();
   const asked = call.contextTokens === undefined ? model : { ...model, contextWindow: call.contextTokens };
   if (error instanceof ProviderError) return error;
-  if (error instanceof Silence || isSilence(error)) return silenceError(asked, call.timeoutMs);
+  if (error instanceof Silence || isSilence(error)) return silenceError(asked, timeoutMs);
   if (error instanceof HttpError) return unreachableError(asked, error);
-  if (error instanceof Foreign) return foreignError(asked, error.message);
-  if (error instanceof BrokenAnswer) return brokenError(asked, error.message);
-  if (error instanceof Refused) {
-    const verdict = judge(error.refusal, { tries: MAX_TRIES, dialect: call.dialect, now: Date.now() });
-    const models = verdict.do === "list models" ? await namesOf(call) : undefined;
-    return refusalError(asked, verdict, error.refusal, models);
+  if (error instanceof Foreign) return foreignError(asked, clean(call, error.message));
+  const refusal = refusalOf(call, error);
+  if (refusal === undefined || error instanceof BrokenAnswer) {
+    return brokenError(asked, refusal?.body ?? (error instanceof Error ? error.message : "the request failed"));
   }
-  if (error instanceof RangeError) return brokenError(asked, error.message);
-  return brokenError(asked, failureOf(error).words);
+  const verdict = judge(refusal, { tries: MAX_TRIES, dialect: call.dialect, now: Date.now() });
+  const models = verdict.do === "list models" ? await namesOf(call) : undefined;
+  return refusalError(asked, verdict, refusal, models);
 }
 
 /** Whether the headers were waited for as long as the silence may last. */
@@ -407,11 +413,6 @@ async function namesOf(call: Call): Promise<string[]> {
   const { env, anySignal: signal } = call;
   const models = await listModels(call.model, { env, signal, timeoutMs: LIST_MS }).catch(() => []);
   return models.map((model) => model.name);
-}
-
-/** What must not be printed, should a server repeat it. */
-function secretsOf(model: Model): string[] {
-  return [model.apiKey, ...Object.values(model.headers ?? {})].filter((value) => value !== undefined);
 }
 
 function clean(call: Call, text: string): string {

@@ -5,7 +5,7 @@
  */
 
 import { ProviderError, UsageError } from "./errors.ts";
-import { type Env, errorText, isLoopback, request, scrub } from "./http.ts";
+import { type Env, errorText, HttpError, isLoopback, readText, request, scrub } from "./http.ts";
 import { knownWindow, type Protocol } from "./presets.ts";
 import { fieldsOf, itemsOf, parseJson, textOf } from "./wire.ts";
 
@@ -242,7 +242,8 @@ async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
 /** One question and its JSON. Throws ProviderError. */
 async function ask(at: Endpoint, path: string, options: AskOptions, body?: string): Promise<unknown> {
   const auth = authHeaders(at);
-  const limit = AbortSignal.timeout(options.timeoutMs ?? QUESTION_MS);
+  const { timeoutMs = QUESTION_MS } = options;
+  const limit = AbortSignal.timeout(timeoutMs);
   try {
     const response = await request({
       url: endpoint(at.baseUrl, path),
@@ -252,16 +253,21 @@ async function ask(at: Endpoint, path: string, options: AskOptions, body?: strin
       signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit,
       ...(body === undefined ? {} : { method: "POST", body }),
     });
-    const text = (await response.text()).slice(0, MAX_ANSWER_CHARS);
-    if (!response.ok) throw new ProviderError(`${nameOf(at)} answers ${errorText(response.status, text)}`);
-    return parseJson(text);
+    const text = await readText(response, { maxChars: MAX_ANSWER_CHARS, timeoutMs, signal: limit });
+    if (response.ok) return parseJson(text);
+    const said = errorText(response.status, scrub(text, secretsOf(at)));
+    throw new ProviderError(`${nameOf(at)} answers ${said}`);
   } catch (error) {
     options.signal?.throwIfAborted();
-    const why = error instanceof Error && !limit.aborted ? error.message : "it takes too long";
-    throw new ProviderError(
-      scrub(error instanceof ProviderError ? why : `${nameOf(at)} does not answer: ${why}`, [at.apiKey]),
-    );
+    if (error instanceof ProviderError) throw error;
+    const why = error instanceof HttpError && !limit.aborted ? error.message : "it takes too long";
+    throw new ProviderError(`${nameOf(at)} does not answer: ${why}`);
   }
+}
+
+/** What must not be printed, should a server repeat it: the key, and the values of the user file's headers. */
+export function secretsOf(at: Endpoint): string[] {
+  return [at.apiKey, ...Object.values(at.headers ?? {})].filter((value) => value !== undefined);
 }
 
 function nameOf(at: Endpoint): string {

@@ -78,7 +78,7 @@ const MAX_BODY_CHARS = 100_000;
  */
 export async function request(request: HttpRequest): Promise<Response> {
   const method = request.method ?? "GET";
-  const headers = new Headers({ "user-agent": "octavo", ...request.headers });
+  const headers = headersOf(request);
   let url = request.url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await send(request, url, method, headers);
@@ -90,6 +90,45 @@ export async function request(request: HttpRequest): Promise<Response> {
     url = next;
   }
   throw new HttpError(`"${displayUrl(request.url)}" redirects more than ${MAX_REDIRECTS} times`, "redirect");
+}
+
+/** A runtime's own error for a bad header may show its value, which may be a key: it is not passed on. */
+function headersOf(request: HttpRequest): Headers {
+  try {
+    return new Headers({ "user-agent": "octavo", ...request.headers });
+  } catch {
+    throw new HttpError(`A header for "${displayUrl(request.url)}" holds what no header can`, "network", {
+      hint: "check the API key, and the headers of the user file",
+    });
+  }
+}
+
+/**
+ * A response's text, as much of it as `maxChars` characters and `timeoutMs` milliseconds allow; what comes behind is not
+ * read. A body that breaks off gives what came before. Rejects only with the signal's reason.
+ */
+export async function readText(
+  response: Response,
+  limits: { maxChars: number; timeoutMs: number; signal?: AbortSignal },
+): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), limits.timeoutMs);
+  let text = "";
+  try {
+    while (text.length < limits.maxChars) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    limits.signal?.throwIfAborted(); // else it broke off: what came has to do
+  } finally {
+    clearTimeout(timer);
+    await reader.cancel().catch(() => undefined); // it may have ended by itself
+  }
+  return (text + decoder.decode()).slice(0, limits.maxChars);
 }
 
 /** Where a redirect leads, or an {@linkcode HttpError} when it is not to be followed. */
@@ -330,11 +369,14 @@ function clip(text: string): string {
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** Replaces each secret in a text, so that a server that repeats a key does not get it printed. */
+/** Characters below which nothing is taken for a secret: it would only make a text unreadable. */
+const MIN_SECRET_CHARS = 4;
+
+/** Replaces each secret in what a server says, so that one that repeats a key does not get it printed. */
 export function scrub(text: string, secrets: readonly (string | undefined)[]): string {
   let clean = text;
   for (const secret of secrets) {
-    if (secret) clean = clean.replaceAll(secret, "[key]");
+    if (secret !== undefined && secret.length >= MIN_SECRET_CHARS) clean = clean.replaceAll(secret, "[key]");
   }
   return clean;
 }

@@ -16,7 +16,7 @@ import {
   type ServedModel,
 } from "./endpoint.ts";
 import { ProviderError, UsageError } from "./errors.ts";
-import { displayUrl, type Env, errorDetail, isLoopback, request } from "./http.ts";
+import { displayUrl, type Env, errorDetail, isLoopback, readText, request } from "./http.ts";
 import { ENVIRONMENT_ORDER, knownWindow, type Preset, presetOf, PRESETS, type Protocol } from "./presets.ts";
 import { fieldsOf, itemsOf, parseJson } from "./wire.ts";
 
@@ -67,6 +67,9 @@ export const BUILTIN = "builtin";
 
 /** Milliseconds for the look at the local servers. */
 const PROBE_MS = 300;
+
+/** Characters of a local server's list of models. */
+const MAX_LIST_CHARS = 1_000_000;
 
 /** Milliseconds that the command for a key may take: it may ask a person to unlock something. */
 const KEY_COMMAND_MS = 60_000;
@@ -420,7 +423,7 @@ async function look(settings: ModelSettings, id: string): Promise<Found | undefi
   const url = baseUrl + (preset.protocol === "ollama" ? "/api/tags" : "/models");
   try {
     const response = await request({ url, env: settings.env, signal, proxy: false });
-    const answer = parseJson(await response.text());
+    const answer = parseJson(await readText(response, { maxChars: MAX_LIST_CHARS, timeoutMs: PROBE_MS, signal }));
     const models = response.ok ? modelsIn(preset.protocol, answer) : undefined;
     if (models === undefined) return undefined;
     const from = `found on ${new URL(baseUrl).host}`;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ProviderError } from "./errors.ts";
+import { OctavoError, ProviderError } from "./errors.ts";
 import { displayUrl, errorDetail, errorText, parseBody } from "./http.ts";
 import type { Dialect } from "./wire.ts";
 
@@ -272,7 +272,7 @@ export function emptyError(asked: Asked, facts: { stopReason: string; hasReasoni
 /** The error for an endpoint that gives no response. */
 export function unreachableError(asked: Asked, error: Error): ProviderError {
   return new ProviderError(`${who(asked)} does not answer: ${error.message}`, {
-    hint: "is it running, and is the base URL right?",
+    hint: error instanceof OctavoError && error.hint ? error.hint : "is it running, and is the base URL right?",
     cause: error,
   });
 }

@@ -40,6 +40,11 @@ function body(ask: Ask): Record<string, unknown> {
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   stop: "stop",
   length: "length",
+  // names of their own: Mistral, Together, and gateways that pass on what is behind them
+  model_length: "length",
+  max_tokens: "length",
+  eos: "stop",
+  end_turn: "stop",
   content_filter: "filter",
   tool_calls: "other",
   function_call: "other",

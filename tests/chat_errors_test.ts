@@ -183,6 +183,31 @@ describe("a connection", () => {
   });
 });
 
+test("words of a server about connections are not taken for a connection of ours", async () => {
+  const words = "upstream connection closed, runner process has terminated";
+  const waited = await askServer("openai", [json({ error: words }, 502), OK]);
+  assertEquals(waited.waiting.map((one) => one.milliseconds), [1_000]);
+  const failed = await askServer("ollama", [replyOf(lines({ error: words }))]);
+  assertEquals([failed.waiting, failed.server.requests.length], [[], 1]);
+  assertStringIncludes(failed.error?.message ?? "", words);
+});
+
+test("a refusal whose text never ends is said with the text so far", async () => {
+  const outcome = await askServer("openai", [{ status: 418, body: ["no such thing", never] }], {
+    request: { timeoutMs: 300 },
+  });
+  assertStringIncludes(outcome.error?.message ?? "", "HTTP 418: no such thing");
+});
+
+test("llama.cpp that dies while it loads its model is an error that names it", async () => {
+  const loading = json({ error: { code: 503, message: "Loading model" } }, 503);
+  await withServer((_request, index) => index === 0 ? loading : { reset: true }, async (server) => {
+    const outcome = await ask(modelAt(server, "openai"));
+    assertStringIncludes(outcome.error?.message ?? "", '"custom/test-model"');
+    assertEquals(outcome.waiting.length, 1);
+  });
+});
+
 test("llama.cpp that loads its model is waited for on /health, saying so", async () => {
   const loading = json({ error: { code: 503, message: "Loading model", type: "unavailable_error" } }, 503);
   const outcome = await askServer("openai", [loading, loading, loading, json({ status: "ok" }), OK]);
@@ -408,6 +433,22 @@ describe("a key", () => {
     }
   });
 
+  test("that no header can hold is said without showing it", async () => {
+    for (const apiKey of ["secret\nkey", "secret\u{1f511}key"]) {
+      const outcome = await askServer("openai", [], { model: { apiKey } });
+      assertStringIncludes(outcome.error?.message ?? "", "holds what no header can");
+      assertStringIncludes(outcome.error?.hint ?? "", "API key");
+      assert(!`${outcome.error?.stack}${outcome.error?.cause}`.includes("secret"));
+    }
+  });
+
+  test("of a few characters, or a short header, makes no message unreadable", async () => {
+    const outcome = await askServer("openai", [json({ error: "a bad key" }, 401)], {
+      model: { apiKey: "a", headers: { "x-team": "e" } },
+    });
+    assertStringIncludes(outcome.error?.message ?? "", "HTTP 401: a bad key");
+  });
+
   test("does not go where a redirect leads to another origin", async () => {
     await withServer([], async (other) => {
       const redirect: Reply = { status: 307, headers: { location: `${other.url}/v1/chat/completions` } };
@@ -451,10 +492,10 @@ describe("the consumer", () => {
     body.push(events(chunk({}, "stop")).text);
     await withServer([{ body }], async (server) => {
       let chars = 0;
-      for await (const event of chat({ model: modelAt(server, "openai"), messages: [], env: {}, timeoutMs: 300 })) {
+      for await (const event of chat({ model: modelAt(server, "openai"), messages: [], env: {}, timeoutMs: 2_000 })) {
         if (event.type !== "delta") continue;
         if (chars === 0) {
-          await new Promise((resolve) => setTimeout(resolve, 600));
+          await new Promise((resolve) => setTimeout(resolve, 2_500));
           assert(written < total, "the server could write everything while nobody read");
         }
         chars += event.text.length;

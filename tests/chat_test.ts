@@ -377,6 +377,34 @@ describe("reasoning is kept apart from the answer", () => {
     }, { model: { name: "deepseek-r1:14b" } });
   });
 
+  /** The events of two chunks, of which the second is sent when the first was seen. */
+  async function twoSteps(name: string): Promise<string[]> {
+    const seen = Promise.withResolvers<void>();
+    const second = events(chunk({ content: "hm</think>yes" }, "stop"), DONE).text;
+    return await withServer(
+      [{ body: [events(chunk({ content: "well" })).text, seen.promise, second] }],
+      async (server) => {
+        const given: string[] = [];
+        const model = modelAt(server, "openai", { name });
+        for await (const event of chat({ model, messages: [], env: {}, timeoutMs: PATIENT_MS })) {
+          given.push("text" in event ? `${event.type} ${event.text}` : event.type);
+          seen.resolve();
+        }
+        return given;
+      },
+    );
+  }
+
+  test("when only </think> comes behind text that was given: that text is taken back", async () => {
+    assertEquals(await twoSteps("m"), ["delta well", "discard", "reasoning hm", "delta yes", "end"]);
+  });
+
+  test("when only </think> comes from a model that is known for it: its text is given as reasoning until then", async () => {
+    for (const name of ["deepseek-r1:14b", "QwQ-32B", "qwen3-4b-thinking"]) {
+      assertEquals(await twoSteps(name), ["reasoning well", "reasoning hm", "delta yes", "end"]);
+    }
+  });
+
   test("but tags inside code are text", async () => {
     const text = "Use `<think>` é.\n\n```html\n</think>\n<think>\n```\nDone";
     const body = events(
@@ -420,6 +448,8 @@ describe("the end of a stream", () => {
     const body: Step[] = [GOOD.openai.text, never];
     const outcome = await askServer("openai", [{ body }]);
     assertEquals([outcome.text, outcome.error], ["Grüße 🎉", undefined]);
+    // what may come behind a finish_reason alone is waited for five seconds long
+    assert((outcome.end?.totalMs ?? Infinity) < 4_500);
   });
 
   test("may be a cut connection once a finish_reason came", async () => {
@@ -614,6 +644,10 @@ describe("server-sent events", () => {
     ["with CR at the end of lines", recode((text) => text.replaceAll("\n", "\r"))],
     ["without a space behind data:", recode((text) => text.replaceAll("data: ", "data:"))],
     ["without a blank line at the end", recode((text) => text.trimEnd())],
+    ["without an end of the last line", {
+      ...GOOD.openai,
+      text: events(chunk({ content: "Grüße" }), chunk({ content: " 🎉" }, "stop")).text.trimEnd(),
+    }],
     ["with two documents in one event", recode((text) => text.replace("\n\ndata: ", "\ndata: "))],
     ["with a byte order mark", recode((text) => `\ufeff${text}`)],
     [

@@ -10,11 +10,12 @@ import {
   isLoopback,
   MAX_REDIRECTS,
   proxyFor,
+  readText,
   request,
   runtimeLimit,
   scrub,
 } from "../http.ts";
-import { type Reply, serve, withServer } from "./support_server.ts";
+import { CUT, type Reply, serve, withServer } from "./support_server.ts";
 
 const to = (location: string, status = 302): Reply => ({ status, headers: { location } });
 
@@ -74,6 +75,36 @@ describe("request()", () => {
       second.abort(reason);
       await assertRejects(() => response.text());
       assertEquals(await server.requests[1]?.closed, true);
+    });
+  });
+});
+
+describe("readText()", () => {
+  const never = new Promise(() => undefined);
+  const read = async (body: Reply["body"], limits: { maxChars: number; timeoutMs: number; signal?: AbortSignal }) =>
+    await withServer([body === undefined ? {} : { body }], async (server) => {
+      return await readText(await request({ url: server.url, env: {} }), limits);
+    });
+
+  test("gives a text, as much of it as may be", async () => {
+    const bytes = new TextEncoder().encode("grüße");
+    assertEquals(await read([bytes.slice(0, 3), bytes.slice(3)], { maxChars: 100, timeoutMs: 20_000 }), "grüße");
+    assertEquals(await read(["x".repeat(10), never], { maxChars: 10, timeoutMs: 20_000 }), "x".repeat(10));
+    assertEquals(await read(undefined, { maxChars: 10, timeoutMs: 20_000 }), "");
+  });
+
+  test("gives what came in time, or before the connection was cut", async () => {
+    assertEquals(await read(["so far", never], { maxChars: 100, timeoutMs: 300 }), "so far");
+    assert("so far".startsWith(await read(["so far", CUT], { maxChars: 100, timeoutMs: 20_000 }).catch(() => "")));
+  });
+
+  test("ends with the signal's reason", async () => {
+    await withServer([{ body: ["a", never] }], async (server) => {
+      const controller = new AbortController();
+      const response = await request({ url: server.url, env: {}, signal: controller.signal });
+      const reading = readText(response, { maxChars: 100, timeoutMs: 20_000, signal: controller.signal });
+      controller.abort(new RangeError("stopped"));
+      await assertRejects(() => reading, RangeError, "stopped");
     });
   });
 });
@@ -309,7 +340,7 @@ test("displayUrl() leaves out name, password, query and fragment", () => {
 });
 
 test("scrub() takes every secret out of a text", () => {
-  assertEquals(scrub("a k1 b k2 c k1", ["k1", undefined, "", "k2"]), "a [key] b [key] c [key]");
+  assertEquals(scrub("a key1 b key2 c key1", ["key1", undefined, "", "key2", "a"]), "a [key] b [key] c [key]");
 });
 
 test("runtimeLimit() has nothing to say where there is no limit but ours", async () => {

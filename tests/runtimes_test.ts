@@ -96,7 +96,7 @@ describe("a server that says nothing for a while and then streams is heard to it
   test("by a compiled binary", options, async () => {
     const outfile = join(dir, "program");
     const options = ["--compile", "--minify", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
-    await run(bin("bun"), ["build", ...options, join(inside, "program.ts"), "--outfile", outfile], { cwd: root });
+    await run(bin("bun"), ["build", ...options, join(inside, "program.ts"), "--outfile", outfile], { cwd: dir });
     assertEquals(await heard(outfile, []), { text: "Grüße", limit: null });
   });
 

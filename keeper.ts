@@ -8,7 +8,7 @@ import { type Conversation, recordPart, recordSummary, saveConversation, startCo
 import { summarizeReview } from "./diff.ts";
 import { UsageError } from "./errors.ts";
 import type { Report } from "./report.ts";
-import type { ReviewKeeper, ReviewState } from "./review.ts";
+import type { ReviewKeeper } from "./review.ts";
 import type { SourceRequest } from "./sources.ts";
 
 /** What is needed to make the same plan again, beside the budget. */

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { type Part, type Plan } from "./diff.ts";
-import { fenceMarker } from "./diff.ts";
+import { fenceMarker, type Part, type Plan } from "./diff.ts";
 import type { Templates } from "./templates.ts";
 
 /** File names of the change that a prompt lists at most. */

@@ -40,7 +40,11 @@ console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
 async function runBun(files: string[]): Promise<Outcome> {
-  const { output, code } = await run(await findBun(), ["test", ...files.map((file) => `./${file}`)]);
+  const { output, code } = await run(await findBun(), [
+    "test",
+    "--timeout=300000",
+    ...files.map((file) => `./${file}`),
+  ]);
   return count(output, code, /^ *(\d+) pass$/m, /^ *(\d+) fail$/m);
 }
 
@@ -64,6 +68,7 @@ async function runNode(files: string[]): Promise<Outcome> {
     target: "node22",
     packages: "external",
     loader: { ".md": "text" },
+    define: { "import.meta.main": "false" }, // in a bundle it would be true in every module
     outdir,
     outExtension: { ".js": ".mjs" },
     logLevel: "warning",

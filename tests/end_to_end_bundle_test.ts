@@ -9,6 +9,8 @@ import { allowMinutes, git, makeRepository, root, withFolder, write } from "./su
 import { answer, octavo, withModel } from "./support_octavo.ts";
 import { type RecordedRequest, type Reply, withServer } from "./support_server.ts";
 
+await allowMinutes();
+
 /** Serves the bundle and the sources, as a release page does. */
 function files(request: RecordedRequest): Reply | undefined {
   const file = join(root, request.path === "/octavo.js" ? "dist/octavo.js" : request.path);
@@ -59,8 +61,6 @@ test("a script that imports diff.ts from a URL prints the files of a patch", asy
     await withServer(files, async (pages) => {
       write(home, {
         "script.ts": `import { parseUnifiedDiff, planReview } from "${pages.url}/diff.ts";
-
-await allowMinutes();
 const { files } = parseUnifiedDiff(await Deno.readTextFile("change.patch"));
 for (const { path, additions, deletions } of files) console.log(path, additions, deletions);
 console.log(planReview(files).parts.length);

@@ -86,9 +86,9 @@ test("planSource() drops the record of a file that attributes hide: its text sta
 
 test("the checks see what is cut and what no part has room for, but no noise", async () => {
   const many = Array.from({ length: 2_000 }, (_, n) => `const x${n} = ${n};`);
-  const hunk = (path: string, start: number, lines: string[]) =>
+  const hunk = (start: number, lines: string[]) =>
     `@@ -${start},0 +${start},${lines.length} @@\n${lines.map((line) => `+${line}\n`).join("")}`;
-  const cut = added("big.ts", ...many) + hunk("big.ts", 5_000, ["debugger;"]);
+  const cut = added("big.ts", ...many) + hunk(5_000, ["debugger;"]);
   const rest = Array.from(
     { length: 12 },
     (_, n) => added(`f${n}.ts`, ...many.slice(0, 60), n === 11 ? "debugger;" : "x"),

@@ -5,16 +5,19 @@
  */
 
 import { fstatSync } from "node:fs";
-import { type Attachment, readAttachment } from "./attachments.ts";
-import { chat, type Message } from "./chat.ts";
+import { readAttachment } from "./attachments.ts";
+import type { Message } from "./chat.ts";
 import { type Context, notice, type Stopping, stopping } from "./command.ts";
 import { type Conversation, conversationsDir, recordAnswer, saveConversation } from "./conversation.ts";
 import { findConversation } from "./conversation_commands.ts";
-import { fenceMarker } from "./diff.ts";
 import { describeError, EXIT, UsageError } from "./errors.ts";
+import { guardedChat } from "./guarded_chat.ts";
 import { chooseModel, withSavedModel } from "./model.ts";
+import { secretMessages } from "./plan_notices.ts";
 import { contextFor } from "./prompts.ts";
 import { BUILTIN, contextWindow, type Model } from "./providers.ts";
+import { makeQuestion, type Question } from "./question.ts";
+import { Redactor, sendsSecrets } from "./secret_mask.ts";
 import { createMarkdownOutput } from "./terminal.ts";
 
 /** Characters of standard input that a question may bring. */
@@ -45,7 +48,14 @@ export async function askCommand(context: Context): Promise<number> {
         hint: "--model PROVIDER/NAME, or OCTAVO_MODEL",
       });
     }
-    return await ask(context, { conversation, content: withAttachments(question, attachments), model, stop });
+    const redactor = new Redactor();
+    return await ask(context, {
+      conversation,
+      question: await makeQuestion(question, attachments, redactor),
+      model,
+      redactor,
+      stop,
+    });
   } catch (error) {
     if (stop.reason === undefined) throw error;
     return stop.exitCode();
@@ -54,15 +64,19 @@ export async function askCommand(context: Context): Promise<number> {
   }
 }
 
-interface Question {
+interface Asking {
   conversation: Conversation;
-  content: string;
+  question: Question;
   model: Model;
+  redactor: Redactor;
   stop: Stopping;
 }
 
-async function ask(context: Context, { conversation, content, model, stop }: Question): Promise<number> {
+async function ask(context: Context, asking: Asking): Promise<number> {
+  const { conversation, question, model, redactor, stop } = asking;
   const { world, config: { options } } = context;
+  const sent = sendsSecrets(model, options.sendSecrets);
+  const content = sent ? question.text : question.redacted;
   const messages = alternating([...conversation.messages, { role: "user", content }]);
   const window = model.protocol === "ollama"
     ? await contextWindow(model, { env: world.env, signal: stop.signal })
@@ -71,6 +85,7 @@ async function ask(context: Context, { conversation, content, model, stop }: Que
     context,
     `asking ${new URL(model.baseUrl).host} (${model.provider}/${model.name}) about "${conversation.title}"`,
   );
+  if (!model.local) { for (const said of secretMessages(question.secrets, { sent })) await notice(context, said); }
   const output = createMarkdownOutput(world, options);
   let answer = "";
   let failure: unknown;
@@ -82,8 +97,10 @@ async function ask(context: Context, { conversation, content, model, stop }: Que
       signal: stop.signal,
       timeoutMs: options.timeout * 1_000,
       contextTokens: contextFor([messages.map((message) => message.content).join("\n")], window),
+      sendSecrets: options.sendSecrets,
+      redactor,
     };
-    for await (const event of chat(request)) {
+    for await (const event of guardedChat(request)) {
       if (event.type === "discard") answer = "";
       if (event.type === "waiting") await notice(context, `${event.reason}: trying again`);
       if (event.type === "end" && event.stopReason !== "stop") {
@@ -99,10 +116,9 @@ async function ask(context: Context, { conversation, content, model, stop }: Que
     await output.end();
   }
   if (answer !== "" && !options.noSave) {
-    const failed = await saveConversation(
-      conversationsDir(world.env),
-      recordAnswer(conversation, content, answer, new Date(world.now())),
-    );
+    const recorded = recordAnswer(conversation, question.redacted, answer, new Date(world.now()));
+    const kept = { ...recorded, messages: await redactor.deep(recorded.messages) };
+    const failed = await saveConversation(conversationsDir(world.env), kept);
     if (failed) await notice(context, failed.message);
   }
   if (stop.reason !== undefined) return stop.exitCode();
@@ -121,16 +137,6 @@ function alternating(messages: readonly Message[]): Message[] {
     else joined.push({ role, content });
   }
   return joined;
-}
-
-function withAttachments(question: string, attachments: readonly Attachment[]): string {
-  return [
-    question,
-    ...attachments.map(({ name, text }) => {
-      const fence = fenceMarker(text);
-      return `${name}:\n${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
-    }),
-  ].filter(Boolean).join("\n\n");
 }
 
 /** Text that is piped in or redirected from a file; nothing from a terminal or /dev/null. */

@@ -38,15 +38,23 @@ export function* planNotices({ files, problems, raisedFrom }: Plan): Generator<R
   );
 }
 
-/** What becomes of each secret in what is planned: it is replaced, or sent by the user's word. */
+/** What becomes of each secret in what is planned. */
 export function* secretNotices(
   secrets: readonly PlacedSecret[],
-  { sent }: { sent: boolean },
+  options: { sent: boolean },
 ): Generator<ReviewEvent> {
-  for (const { id, title, path, line, side } of secrets.slice(0, MOST)) {
+  for (const message of secretMessages(secrets, options)) yield warn(message);
+}
+
+/** A sentence on each secret: it is replaced, or sent by the user's word. */
+export function secretMessages(secrets: readonly PlacedSecret[], { sent }: { sent: boolean }): string[] {
+  const messages = secrets.slice(0, MOST).map(({ id, title, path, line, side }) => {
     const place = `${path}${line === undefined ? "" : `:${line}`}${side === "old" ? " (removed)" : ""}`;
-    yield warn(`${title} in ${place}: ${sent ? "sent as it is (--send-secrets)" : `replaced by [secret: ${id}]`}`);
-  }
-  if (secrets.length <= MOST) return;
-  yield warn(`${secrets.length - MOST} more secrets ${sent ? "sent as they are (--send-secrets)" : "replaced"}`);
+    return `${title} in ${place}: ${sent ? "sent as it is (--send-secrets)" : `replaced by [secret: ${id}]`}`;
+  });
+  if (secrets.length <= MOST) return messages;
+  return [
+    ...messages,
+    `${secrets.length - MOST} more secrets ${sent ? "sent as they are (--send-secrets)" : "replaced"}`,
+  ];
 }

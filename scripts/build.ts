@@ -34,7 +34,8 @@ export async function binary(out = join(root, "dist", process.platform === "win3
   if (isFresh(out)) return out;
   const bun = await findBun();
   await build(out, (partial) => {
-    run(bun, ["build", "--compile", ...BINARY_FLAGS, join(root, "main.ts"), "--outfile", partial]);
+    // In its own folder: bun leaves a file there where it is stopped.
+    run(bun, ["build", "--compile", ...BINARY_FLAGS, join(root, "main.ts"), "--outfile", partial], dirname(partial));
   });
   return out;
 }
@@ -152,8 +153,8 @@ function packageJson(): { optionalDependencies: Record<string, string> } {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 }
 
-function run(program: string, args: string[]): void {
-  execFileSync(program, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+function run(program: string, args: string[], cwd = root): void {
+  execFileSync(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
 }
 
 if (import.meta.main) {

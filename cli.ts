@@ -49,6 +49,10 @@ async function run(words: Words, world: World): Promise<number> {
   const place = { words, world, dir: words.dir ?? world.dir };
   if (command.name === "config") return await (await import("./config_command.ts")).configCommand(place);
   const context = { ...place, config: await readConfig(words, world) };
+  if (command.name === "pr" && words.words.length === 0) {
+    const { canPick, pickPullCommand } = await import("./pull_picker.ts");
+    if (await canPick(context)) return await pickPullCommand(context);
+  }
   if (command.reviews) return await (await import("./review_command.ts")).reviewCommand(context);
   switch (command.name) {
     case "prs":

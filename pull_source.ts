@@ -29,11 +29,14 @@ const MAX_NAMED = 20;
 /**
  * Opens a pull request: the one that is named, else the one that the workflow runs for.
  *
- * @param reference `NUMBER`, `URL` or `OWNER/REPO#NUMBER`.
+ * @param request `reference` is `NUMBER`, `URL` or `OWNER/REPO#NUMBER`.
  * @throws {UsageError} if none is named where none is known; its hint lists the open ones.
  * @throws {GitHubError} if GitHub refuses, fails or cannot be reached.
  */
-export async function openPull(reference: string | undefined, context: SourceContext): Promise<Source> {
+export async function openPull(
+  { reference, title }: { reference?: string; title?: string },
+  context: SourceContext,
+): Promise<Source> {
   const notices: string[] = [];
   const github = githubOf(context, (text) => notices.push(text));
   const place = await repositoryOf(context);
@@ -43,17 +46,22 @@ export async function openPull(reference: string | undefined, context: SourceCon
   const name = pullName(pull);
   return {
     kind: "pr",
-    title: pull.title,
-    description: pull.title === name ? "" : name,
+    title: title ?? pull.title,
+    description: (title ?? pull.title) === name ? "" : name,
     ...(place === undefined ? {} : { repository: place.root }),
     chunks: patchOf(github, pull, await pullDiff(github, pull), notices),
     notices,
     attributes: Promise.resolve(new Map()),
     hidden: Promise.resolve(new Set()),
-    again: { kind: "pr", reference: `https://${pull.host}/${pull.owner}/${pull.repo}/pull/${pull.number}` },
+    again: { kind: "pr", reference: pullUrl(pull) },
     settings: Promise.resolve(undefined),
     lockKey: place?.gitDir ?? "",
   };
+}
+
+/** Where a pull request is. */
+export function pullUrl({ host, owner, repo, number }: PullRequest): string {
+  return `https://${host}/${owner}/${repo}/pull/${number}`;
 }
 
 /** What talking to GitHub needs of a context. */

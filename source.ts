@@ -19,7 +19,8 @@ export type SourceRequest =
   | { kind: "commit"; rev?: string }
   /** Full hashes. `kind` is that of the review it was first made for. */
   | { kind: "branch" | "commit"; range: { base: string; head: string } }
-  | { kind: "pr"; reference?: string }
+  /** `title` where it is known already. */
+  | { kind: "pr"; reference?: string; title?: string }
   /** A file, or `-` for standard input. */
   | { kind: "diff"; file: string };
 

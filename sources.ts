@@ -38,7 +38,7 @@ export async function openSource(request: SourceRequest, context: SourceContext)
     case "diff":
       return await patchFile(request.file, context);
     case "pr":
-      return await (await import("./pull_source.ts")).openPull(request.reference, context);
+      return await (await import("./pull_source.ts")).openPull(request, context);
     default: {
       const repository = await openRepository(context.dir, context.env, context.signal);
       return fromGit(request, repository, await gitPatch(request, repository));

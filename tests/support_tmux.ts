@@ -77,7 +77,7 @@ export async function inTerminal(
     const redirected = stdout === undefined ? "" : ` > ${quoted(stdout)}`;
     writeFileSync(
       script,
-      `stty -ixon\nenv -i ${variables} ${command}${redirected}\necho "[ended with $?]"\nexec sleep 600\n`,
+      `stty -ixon\ntrap : INT\nenv -i ${variables} ${command}${redirected}\necho "[ended with $?]"\nexec sleep 600\n`,
     );
     chmodSync(script, 0o755);
     tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "-c", cwd, `exec sh ${quoted(script)}`);

@@ -8,14 +8,14 @@
 
 import type { FileDiff } from "./diff.ts";
 import type { Finding, Rule } from "./finding.ts";
-import { fileRules, lockfileAlone, MANIFESTS } from "./file_rules.ts";
+import { fileRules, lockManager, twoLockfiles } from "./file_rules.ts";
 import { type CheckedLine, lineRules } from "./rules.ts";
-import { baseName, type FileFacts, isTest, languageOf, type LineParts, splitLines } from "./source_text.ts";
+import { baseName, type FileFacts, isForeign, isTest, languageOf, type LineParts, splitLines } from "./source_text.ts";
 
 export type { Rule } from "./finding.ts";
 
 /** All rules, in the order they are listed. */
-export const rules: readonly Rule[] = [...lineRules, ...fileRules, lockfileAlone].map((
+export const rules: readonly Rule[] = [...lineRules, ...fileRules, twoLockfiles].map((
   { id, severity, why, files, ignorable },
 ) => ({ id, severity, why, files, ...(ignorable === false && { ignorable }) }));
 
@@ -27,6 +27,8 @@ const WINDOW_LINES = 4_000;
 const MAX_LINE_CHARS = 4_000;
 /** Characters of a line that a person writes. */
 const MAX_WRITTEN_CHARS = 500;
+/** Files of a patch that are listed for one rule on whole files. */
+const MAX_WHOLE_FILES = 10;
 /** Removed lines that are remembered of a patch. */
 const MAX_REMOVED = 100_000;
 /** Added lines that are kept for the rules on whole files. */
@@ -64,32 +66,26 @@ function combinedColumns(text: string, start: number): number {
 }
 
 /** Checks what only all files of a patch together show. */
-export function checkPatch(
-  files: Iterable<Pick<FileDiff, "path" | "oldPath" | "status">>,
-  options: CheckOptions = {},
-): Finding[] {
-  const changed = [...files];
-  const paths = new Set(changed.flatMap(({ path, oldPath }) => oldPath === undefined ? [path] : [path, oldPath]));
-  if (options.off?.has(lockfileAlone.id)) return [];
-  return changed.filter(({ path, status }) => isLockfileAlone(path, status, paths)).map(({ path }) => ({
-    severity: lockfileAlone.severity,
+export function checkPatch(files: Iterable<Pick<FileDiff, "path" | "status">>, options: CheckOptions = {}): Finding[] {
+  if (options.off?.has(twoLockfiles.id)) return [];
+  const locks = [...files].flatMap(({ path, status }) => {
+    const lock = status === "deleted" || isTest(path) ? undefined : lockManager(path);
+    return lock === undefined ? [] : [{ path, status, ...lock }];
+  });
+  const doubled = locks.filter((lock) =>
+    lock.status === "added" && locks.some((other) => other.place === lock.place && other.manager !== lock.manager)
+  );
+  return doubled.map(({ path }) => ({
+    severity: twoLockfiles.severity,
     path,
-    title: lockfileAlone.title,
-    body: lockfileAlone.why,
+    title: twoLockfiles.title,
+    body: twoLockfiles.why,
     anchor: "file",
     grounded: true,
     source: "check",
-    rule: lockfileAlone.id,
+    rule: twoLockfiles.id,
     parts: [],
   }));
-}
-
-function isLockfileAlone(path: string, status: FileDiff["status"], paths: ReadonlySet<string>): boolean {
-  const name = baseName(path);
-  const manifests = Object.hasOwn(MANIFESTS, name) ? MANIFESTS[name] : undefined;
-  if (!manifests || status !== "added" || isTest(path)) return false;
-  const folder = path.slice(0, path.length - name.length);
-  return !manifests.some((manifest) => paths.has(folder + manifest));
 }
 
 /**
@@ -99,7 +95,7 @@ export class PatchChecker {
   readonly #options: CheckOptions;
   readonly #findings: Finding[] = [];
   readonly #removed = new Set<string>();
-  readonly #files: Pick<FileDiff, "path" | "oldPath" | "status">[] = [];
+  readonly #files: Pick<FileDiff, "path" | "status">[] = [];
 
   /** Takes the options of all files. */
   constructor(options: CheckOptions = {}) {
@@ -114,12 +110,9 @@ export class PatchChecker {
   }
 
   /** Begins a file whose text comes in pieces; {@linkcode PatchChecker.done} takes it back. */
-  file(file: CheckedFile & Pick<FileDiff, "oldPath">): FileChecker {
-    const { path, oldPath, status } = file;
-    // Of most files nothing is left to be known.
-    if (Object.hasOwn(MANIFESTS, baseName(path)) || isManifest(path)) {
-      this.#files.push({ path, ...(oldPath !== undefined && { oldPath }), status });
-    }
+  file(file: CheckedFile): FileChecker {
+    // Of other files nothing is left to be known.
+    if (lockManager(file.path) !== undefined) this.#files.push({ path: file.path, status: file.status });
     return new FileChecker(file, this.#options);
   }
 
@@ -131,15 +124,29 @@ export class PatchChecker {
 
   /** Says that the patch is over; gives its findings, in the order of its files. */
   end(): Finding[] {
-    return [
-      ...this.#findings.filter((finding) => !isMoved(finding, this.#removed)),
-      ...checkPatch(this.#files, this.#options),
-    ];
+    const found = this.#findings.filter((finding) => !isMoved(finding, this.#removed));
+    return [...withoutFlood(found), ...checkPatch(this.#files, this.#options)];
   }
 }
 
-function isManifest(path: string): boolean {
-  return Object.values(MANIFESTS).some((names) => names.includes(baseName(path)));
+/** Of findings on whole files, which a script can make by the hundred, the first of each rule, and how many there are. */
+function withoutFlood(findings: readonly Finding[]): Finding[] {
+  const counts = new Map<string, number>();
+  const isWhole = ({ rule, line }: Finding) => line === undefined && fileRules.some(({ id }) => id === rule);
+  for (const finding of findings) {
+    if (isWhole(finding)) counts.set(finding.rule!, (counts.get(finding.rule!) ?? 0) + 1);
+  }
+  const seen = new Map<string, number>();
+  return findings.flatMap((finding) => {
+    const count = isWhole(finding) ? counts.get(finding.rule!)! : 0;
+    if (count <= MAX_WHOLE_FILES) return [finding];
+    const nth = (seen.get(finding.rule!) ?? 0) + 1;
+    seen.set(finding.rule!, nth);
+    if (nth < MAX_WHOLE_FILES) return [finding];
+    return nth > MAX_WHOLE_FILES
+      ? []
+      : [{ ...finding, body: `${finding.body} ${count - nth} more files are not listed.` }];
+  });
 }
 
 function isMoved({ rule, quote }: Finding, removed: ReadonlySet<string>): boolean {
@@ -183,7 +190,13 @@ export class FileChecker {
     const { path } = file;
     this.#file = file;
     this.#options = options;
-    this.#facts = { path, language: languageOf(path), test: isTest(path) };
+    this.#facts = {
+      path,
+      language: languageOf(path),
+      test: isTest(path),
+      foreign: isForeign(path),
+      added: file.status === "added",
+    };
     this.#rules = lineRules.filter((rule) => rule.applies(this.#facts) && !options.off?.has(rule.id));
     this.#hint = hintOf(this.#rules);
     this.#needsHead = isNewMode(file) || (file.status === "added" && baseName(path).startsWith(".env"));

@@ -92,25 +92,32 @@ const executableData: FileRule = {
 /** All rules on whole files. */
 export const fileRules: readonly FileRule[] = [mergeLeftover, envFile, keyFile, executableData];
 
-/** The manifests of each lockfile, in its own folder. */
-export const MANIFESTS: Readonly<Record<string, readonly string[]>> = {
-  "package-lock.json": ["package.json"],
-  "npm-shrinkwrap.json": ["package.json"],
-  "yarn.lock": ["package.json"],
-  "pnpm-lock.yaml": ["package.json", "pnpm-workspace.yaml"],
-  "bun.lock": ["package.json"],
-  "Gemfile.lock": ["Gemfile"],
-  "composer.lock": ["composer.json"],
-  "poetry.lock": ["pyproject.toml"],
-  "uv.lock": ["pyproject.toml"],
-  "Pipfile.lock": ["Pipfile"],
+/** Which package manager writes a lockfile, and which ones lock the same manifest. */
+const LOCKFILES: Readonly<Record<string, readonly [manifest: string, manager: string]>> = {
+  "package-lock.json": ["package.json", "npm"],
+  "npm-shrinkwrap.json": ["package.json", "npm"],
+  "yarn.lock": ["package.json", "yarn"],
+  "pnpm-lock.yaml": ["package.json", "pnpm"],
+  "bun.lock": ["package.json", "bun"],
+  "bun.lockb": ["package.json", "bun"],
+  "poetry.lock": ["pyproject.toml", "poetry"],
+  "uv.lock": ["pyproject.toml", "uv"],
+  "pdm.lock": ["pyproject.toml", "pdm"],
 };
 
+/** The manager of a lockfile and the manifest it locks; `undefined` for other files. */
+export function lockManager(path: string): { place: string; manager: string } | undefined {
+  const name = baseName(path);
+  const known = Object.hasOwn(LOCKFILES, name) ? LOCKFILES[name] : undefined;
+  return known && { place: path.slice(0, -name.length) + known[0], manager: known[1] };
+}
+
 /** The rule on lockfiles, which needs all files of a patch. */
-export const lockfileAlone: Rule & { title: string } = {
-  id: "lockfile-alone",
-  severity: "nit",
-  title: "Lockfile changed without its manifest",
-  why: "What is locked may no longer be what the manifest asks for, or another package manager was used by accident.",
-  files: "lockfiles",
+export const twoLockfiles: Rule & { title: string } = {
+  id: "two-lockfiles",
+  severity: "risk",
+  title: "Lockfile of a second package manager",
+  why:
+    "Another lockfile beside it locks the same manifest: the two will differ, and who installs gets one or the other.",
+  files: "added lockfiles",
 };

@@ -65,6 +65,15 @@ function isExplained(line: CheckedLine): boolean {
     (above !== undefined && above.parts !== undefined && comment(above) !== "" && code(above).trim() === "");
 }
 
+/** Marks by which a linter is told that a line is meant. */
+const ALLOWED =
+  /\b(?:eslint-disable|biome-ignore|oxlint-disable|deno-lint-ignore|noqa|nolint|rubocop:disable|pylint: ?disable|NOSONAR|nosec)\b|clippy::/;
+
+/** Whether a linter is told that a line is meant. */
+function isAllowed(line: CheckedLine): boolean {
+  return [0, -1].some((offset) => ALLOWED.test(line.near(offset)?.text ?? ""));
+}
+
 /** Whether a condition near above speaks of the same thing: what is switched by an option is no accident. */
 function isSwitched(line: CheckedLine, words: RegExp): boolean {
   for (let offset = 0; offset >= -4; offset--) {
@@ -107,9 +116,9 @@ const invisibleCharacter: LineRule = {
   severity: "bug",
   title: "Invisible character in code",
   why: "Outside of strings it makes a name that looks like another one, or code that does not compile.",
-  files: "source code",
+  files: "source code but tests",
   hint: INVISIBLE,
-  applies: isCode,
+  applies: (file) => isCode(file) && !file.test,
   test: (line) => invisible.test(code(line).replace(/^\ufeff/, "")),
 };
 
@@ -125,6 +134,7 @@ const focusedTest: LineRule = {
   applies: ({ language }) => ["javascript", "ruby", "go", "dart"].includes(language),
   test: (line, file) => {
     const text = code(line);
+    if (isAboutFocus(line)) return false;
     if (file.language === "javascript") {
       return new RegExp(`^\\s*(?:${TEST_CALLS})(?:\\.(?!only\\b)\\w+)*\\.only\\s*(?:\\(|\\.each\\b|\`|\\.\\w+\\s*\\()`)
         .test(text) ||
@@ -136,6 +146,14 @@ const focusedTest: LineRule = {
     return /^\s*(?:var _ = )?F(?:It|Describe|Context|Entry|DescribeTable)\s*\(\s*"/.test(text);
   },
 };
+
+/** Whether a test is about focused tests: code in a template whose start is not shown looks like a test. */
+function isAboutFocus(line: CheckedLine): boolean {
+  if (/["'`].*(?:\bfocus|\bonly\b).*["'`]/i.test(line.text)) return true;
+  const near = [-4, -3, -2, -1, 1, 2, 3, 4].map((offset) => line.near(offset));
+  const modifiers = near.flatMap((other) => /\.(skip|fixme|fail|todo|failing)\s*\(/.exec(other?.text ?? "")?.[1] ?? []);
+  return new Set(modifiers).size >= 2 || near.some((other) => other && !other.added && /\.only\s*\(/.test(other.text));
+}
 
 const skippedTest: LineRule = {
   id: "skipped-test",
@@ -190,7 +208,7 @@ const debuggerStatement: LineRule = {
     "Psy.sh|runtime\\.Breakpoint|\\bdbg!|Debugger\\.(?:Break|Launch)|IEx\\.pry|DB::single|\\bbrowser\\(\\s*\\)",
   applies: ({ language }) => DEBUGGERS[language] !== undefined,
   test: (line, { language }) => {
-    if (isSwitched(line, /debug|trace|verbose|inspect/i)) return false;
+    if (isSwitched(line, /debug|trace|verbose|inspect/i) || isAllowed(line)) return false;
     return DEBUGGERS[language]?.test(code(line)) === true;
   },
 };
@@ -247,12 +265,15 @@ const tlsOff: LineRule = {
   hint: "rejectUnauthorized|NODE_TLS_REJECT_UNAUTHORIZED|verify\\s*=\\s*False|_create_unverified_context|CERT_NONE|" +
     "check_hostname|VERIFY_NONE|\\bcurl\\s|\\bwget\\s|GIT_SSL_NO_VERIFY|sslVerify|CURLOPT_SSL_VERIFY|InsecureSkipVerify|danger_accept_invalid|" +
     "DangerousAcceptAny|ServerCertificate(?:Custom)?ValidationCallback",
-  applies: ({ language, test }) => !test && TLS_OFF[language] !== undefined,
+  applies: ({ language, test, foreign }) => !test && !foreign && TLS_OFF[language] !== undefined,
   test: (line, { language }) => {
-    if (/\blocalhost\b|\b127\.0\.0\.1\b|\[::1\]/.test(line.text)) return false;
+    // A program may ask itself, and a proxy decides on certificates in another place.
+    if (/\blocalhost\b|\b127\.0\.0\.1\b|\[::1\]|health/i.test(line.text)) return false;
+    if ([-1, -2, -3, -4, -5, -6].some((offset) => /\btls\.connect\(/.test(line.near(offset)?.text ?? ""))) return false;
     const isOff = TLS_OFF[language]?.test(code(line)) === true ||
       (NODE_TLS.test(line.text) && code(line).trim() !== "" && language !== "python");
-    return isOff && !isExplained(line) && !isSwitched(line, INSECURE);
+    const isExplainedAbove = [0, -1, -2].some((offset) => comment(line.near(offset) ?? line) !== "");
+    return isOff && !isExplainedAbove && !isSwitched(line, INSECURE);
   },
 };
 
@@ -272,29 +293,32 @@ const beforeMerge: LineRule = {
   test: (line) => BEFORE_MERGE.test(comment(line)),
 };
 
+/** Code in quotes that a value is put into. A value that is run as it is may be meant: a console, a plugin, a test tool. */
 const EVALS: { readonly [L in Language]?: RegExp } = {
-  javascript: /(?<![\w.$#])eval\s*\(\s*(?!["']\s*["']\s*\)|`\s*`\s*\)|\))/,
-  python: /(?<![\w.])(?:eval|exec)\s*\(\s*(?![rbuf]*["']|\)|$)/,
-  php: /(?<![\w$>:\\])eval\s*\(\s*(?!["']\s*["']\s*\)|\))/,
+  javascript: /(?<![\w.$#])eval\s*\(\s*(?:(["'])(?:(?!\1).)*\1\s*\+\s*[\w$(]|[\w$.]+\s*\+\s*["']|`[^`]*\w{2}[^`]*\$\{)/,
+  python:
+    /(?<![\w.])(?:eval|exec)\s*\(\s*(?:[rb]?f["'][^"']*\{\w|[rb]?(["'])(?:(?!\1).)*\1\s*(?:[+%]\s*[\w(]|\.format\()|[\w.]+\s*\+\s*["'])/,
+  php: /(?<![\w$>:\\])eval\s*\(\s*(?:(["'])(?:(?!\1).)*\1\s*\.\s*\$|"[^"]*\$\w|\$[\w>[\]'-]+\s*\.\s*["'])/,
 };
 
 const dynamicEval: LineRule = {
   id: "eval",
   severity: "risk",
-  title: "Code is made from a value and run",
-  why: "Whoever controls the value controls the program.",
+  title: "Code is put together from text and run",
+  why: "Whoever controls the value that is put into it controls the program.",
   files: "JavaScript, Python and PHP but tests",
   hint: "\\b(?:eval|exec)\\s*\\(",
-  applies: ({ language, test }) => !test && EVALS[language] !== undefined,
+  applies: ({ language, test, foreign }) => !test && !foreign && EVALS[language] !== undefined,
   test: (line, { language }) => {
-    const text = code(line);
-    return !/\b(?:def|function|async)\s+(?:eval|exec)\b/.test(text) && EVALS[language]?.test(text) === true &&
-      !isExplained(line);
+    const isCall = /(?<![\w.$#>:])(?:eval|exec)\s*\(/.test(code(line));
+    // A way to the runtime's own import() past a bundler.
+    const isImport = /\beval\(\s*["'`](?:import|require)\b/.test(line.text);
+    return isCall && !isImport && EVALS[language]?.test(line.text) === true && !isExplained(line);
   },
 };
 
+/** Names of errors that are meant to be passed over. */
 const IGNORED_NAMES = /^(?:_+\w*|ignored?\w*|expected\w*|unused\w*|swallow\w*)$/i;
-
 /** Lines of a `try` block from which nobody can have thought of all that may fail in it. */
 const LONG_TRY_LINES = 5;
 /** Lines above a `catch` in which its `try` is looked for. */
@@ -307,8 +331,8 @@ const emptyCatch: LineRule = {
   why: "Whatever fails in it fails in silence, also what nobody thought of.",
   files: "source code but tests",
   hint: "\\bcatch\\s*\\(|\\bexcept\\b",
-  applies: ({ language, test }) =>
-    !test && ["javascript", "java", "csharp", "php", "c", "dart", "python"].includes(language),
+  applies: ({ language, test, foreign }) =>
+    !test && !foreign && ["javascript", "java", "csharp", "php", "c", "dart", "python"].includes(language),
   test: (line, { language }) => (language === "python" ? isEmptyExcept(line) : isEmptyCatch(line)) && hasLongTry(line),
 };
 
@@ -348,9 +372,12 @@ function hasLongTry(line: CheckedLine): boolean {
   return false;
 }
 
-/** Suppressions of everything, without a reason: those that name a rule or say why are meant. */
-const SUPPRESSIONS =
-  /(?:\/\/|\/\*|<!--|\{\/\*)\s*(?:eslint-disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|@ts-ignore\s*(?:\*\/.*)?$|@ts-nocheck\s*(?:\*\/.*)?$|tslint:disable(?:-next-line|-line)?\s*(?:\*\/.*)?$|nolint\s*$|phpcs:ignoreFile\s*$)|#\s*(?:flake8:\s*noqa\s*$|pylint:\s*(?:disable=all|skip-file)\b|mypy:\s*ignore-errors\b|rubocop:(?:disable|todo)\s+all\b)/i;
+/** Suppressions of everything on one line, without a reason: those that name a rule or say why are meant. */
+const LINE_SUPPRESSIONS =
+  /(?:\/\/|\/\*|<!--|\{\/\*)\s*(?:eslint-disable-(?:next-line|line)\s*(?:\*\/.*)?$|tslint:disable-(?:next-line|line)\s*(?:\*\/.*)?$|nolint\s*$)/i;
+/** The same for a whole file. A new one that begins so was taken from elsewhere or is generated. */
+const FILE_SUPPRESSIONS =
+  /(?:\/\/|\/\*)\s*(?:eslint-disable\s*(?:\*\/.*)?$|@ts-nocheck\s*(?:\*\/.*)?$|tslint:disable\s*(?:\*\/.*)?$|phpcs:ignoreFile\s*$)|#\s*(?:flake8:\s*noqa\s*$|pylint:\s*(?:disable=all|skip-file)\b|mypy:\s*ignore-errors\b|rubocop:(?:disable|todo)\s+all\b)/i;
 
 const suppression: LineRule = {
   id: "suppression",
@@ -358,16 +385,13 @@ const suppression: LineRule = {
   title: "All checks are switched off without a reason",
   why: "A suppression that names no rule hides also what comes later.",
   files: "source code but tests",
-  hint: "eslint-disable|@ts-ignore|@ts-nocheck|tslint:disable|nolint|phpcs:ignoreFile|flake8:|pylint:|mypy:|rubocop:",
-  applies: (file) => isCode(file) && !file.test,
-  test: (line) => {
-    if (!SUPPRESSIONS.test(comment(line))) return false;
-    // Generated files say so at their start.
-    if (
-      [-3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8].some((offset) =>
-        /generated|@preserve|copyright/i.test(line.near(offset)?.text ?? "")
-      )
-    ) return false;
+  hint: "eslint-disable|@ts-nocheck|tslint:disable|nolint|phpcs:ignoreFile|flake8:|pylint:|mypy:|rubocop:",
+  applies: (file) => isCode(file) && !file.test && !file.foreign,
+  test: (line, { added }) => {
+    const text = comment(line);
+    if (!LINE_SUPPRESSIONS.test(text) && (added || !FILE_SUPPRESSIONS.test(text))) return false;
+    const around = [-3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8].map((offset) => line.near(offset)?.text ?? "");
+    if (around.some((other) => /generated|@preserve|copyright/i.test(other))) return false;
     const above = line.near(-1);
     return !above || comment(above) === "" || code(above).trim() !== "";
   },

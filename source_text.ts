@@ -81,12 +81,19 @@ export function baseName(path: string): string {
 
 const TEST_FOLDERS =
   /(?:^|\/)(?:tests?|specs?|__tests__|__mocks__|__fixtures__|fixtures?|testdata|test[-_]?data|testing|test[-_]?utils?|e2e|cypress|playwright|integration|mocks?|stubs?|examples?|samples?|demos?|benches|benchmarks?|playground|unittests?)\//i;
+const FOREIGN =
+  /(?:^|\/)(?:vendor(?:ed)?|third[-_]?party|externals?|contrib|deps|static|public|assets|generated|gen|docs?|documentation|website)\/|(?:^|[/._-])(?:vendor|bundle|polyfills?|pb2?|generated|min)[._-][^/]*$/i;
 const TEST_NAMES =
   /(?:[._-](?:test|tests|spec|specs|e2e|cy|stories|bench)\.[a-z]+$)|^(?:test|tests|spec|conftest|bench)[._-].*|^tests?\.[a-z]+$|(?:Test|Tests|Spec|Specs|IT|TestCase)\.[A-Za-z]+$/;
 
 /** Whether a file is a test, or what tests, examples and benchmarks use. */
 export function isTest(path: string): boolean {
   return TEST_FOLDERS.test(path) || /(?:^|\/)[\w-]*[-_.]tests?\//i.test(path) || TEST_NAMES.test(baseName(path));
+}
+
+/** Whether a file is likely somebody else's, built or generated, or shown in documentation: its style is not the author's. */
+export function isForeign(path: string): boolean {
+  return FOREIGN.test(path);
 }
 
 /** What a rule may ask of a file. */
@@ -97,6 +104,10 @@ export interface FileFacts {
   language: Language;
   /** It is a test, or what tests and examples use. */
   test: boolean;
+  /** It is somebody else's, built, generated or part of documentation. */
+  foreign: boolean;
+  /** It is new. */
+  added: boolean;
 }
 
 /** A line with all but one kind of its characters blanked. */
@@ -157,10 +168,18 @@ type Mode = { kind: "code"; braces: number } | { kind: "comment" } | { kind: "st
 export function splitLines(lines: readonly string[], language: Language): LineParts[] | undefined {
   const syntax = SYNTAXES[language];
   if (!syntax) return undefined;
-  const modes: Mode[] = startsInComment(lines, syntax) ? [{ kind: "comment" }] : [{ kind: "code", braces: 0 }];
+  const modes: Mode[] = [{ kind: "code", braces: 0 }];
+  if (startsInComment(lines, syntax)) modes.push({ kind: "comment" });
+  else if (startsInTemplate(lines, syntax)) modes.push({ kind: "template" });
   const parts = lines.map((line) => new LineSplitter(line.slice(0, MAX_LINE_CHARS), syntax, modes).split());
   // A long string that is open at the end may be one that was open at the start.
   return modes.some(({ kind }) => kind === "string" || kind === "template") ? undefined : parts;
+}
+
+/** Whether the first backtick stands like one that closes a template: alone, or with no more than what ends a call. */
+function startsInTemplate(lines: readonly string[], { templates }: Syntax): boolean {
+  const first = templates ? lines.find((line) => line.includes("`")) : undefined;
+  return first !== undefined && /^\s*`[\s,;)\]}.]*(?:trim\(\)[\s,;)]*)?$/.test(first);
 }
 
 /** Whether a comment is closed before one is opened, or the first line looks like the middle of one. */
@@ -215,7 +234,6 @@ class LineSplitter {
   #readComment(): void {
     const end = this.#line.indexOf("*/", this.#at);
     if (end >= 0) this.#modes.pop();
-    if (this.#modes.length === 0) this.#modes.push({ kind: "code", braces: 0 });
     this.#take(end < 0 ? this.#line.length - this.#at : end + 2 - this.#at, "comment");
   }
 

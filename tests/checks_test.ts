@@ -1,6 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, test } from "node:test";
-import { checkFile, type CheckOptions, checkPatch, FileChecker, MAX_FINDINGS_OF_RULE, rules } from "../checks.ts";
+import {
+  checkFile,
+  type CheckOptions,
+  checkPatch,
+  FileChecker,
+  MAX_FINDINGS_OF_RULE,
+  PatchChecker,
+  rules,
+} from "../checks.ts";
 import { type FileDiff, parseUnifiedDiff } from "../diff.ts";
 import type { Finding } from "../finding.ts";
 
@@ -92,6 +100,7 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
       ["a.ts", "let a\u{e0041} = 1;"],
     ],
     no: [
+      ["tests/a.ts", "const admin\u200b = true;"],
       ["a.ts", 'const ZWSP = "\u200b";'],
       ["a.ts", "// a zero-width space: \u200b"],
       ["a.ts", ["+\ufeffimport a from './a';"]],
@@ -172,6 +181,14 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
       ["a.test.ts", "const text = `\nit.only('adds', () => {\n`;"],
       ["a.test.ts", 'expect(code).toBe("it.only()");'],
       ["a.test.ts", ['-it.only("adds", () => {']],
+      ["a.test.ts", [
+        "       test.skip('my test', () => {});",
+        "       test.fail('my test', () => {});",
+        "+      test.fail.only('my test', () => {});",
+      ]],
+      ["a.test.ts", ["       test.only('a', () => {});", "+      test.describe.only('b', () => {});"]],
+      ["a.test.ts", "test.only('focused tests run alone', () => {"],
+      ["a.test.ts", ["+  it.only('a', () => {", "+  });", "   `,", "   b: `", "+  it.only('b', () => {", "   `,"]],
       ["src/runner.ts", "test.only = function (name, fn) {"],
       ["docs/testing.md", 'it.only("adds", () => {'],
       ["a.test.ts", ["-it.only('a', () => {", "+  it.only('a', () => {"]],
@@ -225,6 +242,7 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
       ["src/a.rs", "// dbg!(x)"],
       ["README.md", "debugger;"],
       ["app/a.rb", "# binding.pry"],
+      ["src/a.js", "// eslint-disable-next-line no-debugger\ndebugger;"],
       ["src/a.php", "$this->dd($x);"],
       ["src/a.ts", ["-  debugger;"]],
       ["src/a.ts", ["-debugger;", "+    debugger;"]],
@@ -256,33 +274,40 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
       ["check.sh", "curl -k https://localhost:8443/health"],
       ["a.sh", "curl -sSfL https://example.org/k"],
       ["README.md", "rejectUnauthorized: false"],
+      ["Dockerfile", "HEALTHCHECK CMD curl -k https://$HOST/health"],
+      ["src/a.ts", "const socket = tls.connect({\n  host,\n  rejectUnauthorized: false,"],
       ["src/a.ts", "// the appliance has a self-signed certificate\nrejectUnauthorized: false,"],
       ["a.go", "\tif opts.SkipVerify {\n\t\tcfg.InsecureSkipVerify = true\n\t}"],
     ],
   },
   "eval": {
     yes: [
-      ["src/a.ts", "const value = eval(text);"],
+      ["src/a.ts", 'const value = eval("window." + name);'],
       ["src/a.js", "  return eval('(' + json + ')');"],
-      ["app/a.py", "    return eval(expression)"],
-      ["app/a.py", "exec(source, scope)"],
-      ["src/a.php", "eval($code);"],
-      ["src/a.vue", "eval(`${name}()`)"],
-      ["app/a.py", "result = eval(open(name).read())"],
+      ["src/a.vue", "eval(`run(${name})`)"],
+      ["src/a.js", "eval(name + '()')"],
+      ["app/a.py", "    return eval(f'{name}.value')"],
+      ["app/a.py", "exec('import ' + name)"],
+      ["app/a.py", 'eval("%s(1)" % name)'],
+      ["src/a.php", "eval('return ' . $code . ';');"],
     ],
     no: [
-      ["src/a.ts", "model.eval(x);"],
-      ["app/a.py", "value = ast.literal_eval(text)"],
-      ["app/a.py", "frame.eval('a + b')"],
+      ["src/a.ts", "model.eval('a' + b);"],
+      ["src/a.ts", "eval(expression);"],
+      ["src/a.ts", "eval(`(${expression})`);"],
+      ["app/a.py", "value = ast.literal_eval('[' + text + ']')"],
+      ["app/a.py", "exec(code, scope)"],
       ["app/a.py", "def eval(node):"],
-      ["src/a.ts", "// eval(text)"],
-      ["src/a.ts", 'const warning = "never use eval(x)";'],
-      ["run.sh", 'eval "$(ssh-agent)"'],
-      ["tests/a.py", "eval(text)"],
-      ["src/a.ts", "regex.exec(text)"],
+      ["src/a.ts", "// eval('a' + b)"],
+      ["src/a.ts", "const warning = \"never use eval('a' + b)\";"],
+      ["run.sh", 'eval "a $b"'],
+      ["tests/a.py", "eval('a' + b)"],
+      ["src/a.ts", "regex.exec('a' + b)"],
+      ["src/a.ts", "await eval(`import(${name})`)"],
+      ["public/js/a.js", "eval('a' + b);"],
       ["app/a.py", 'eval("1 + 1")'],
-      ["app/a.py", "# the expression is ours\neval(expression)"],
-      ["src/a.ts", ["-  eval(text);", "+    eval(text);"]],
+      ["app/a.py", "# the expression is ours\neval('a' + b)"],
+      ["src/a.ts", ["-  eval('a' + b);", "+    eval('a' + b);"]],
     ],
   },
   "empty-catch": {
@@ -327,9 +352,9 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
   },
   "suppression": {
     yes: [
-      ["src/a.ts", "/* eslint-disable */"],
-      ["src/a.ts", "// @ts-ignore\nfoo();"],
-      ["src/a.ts", "// @ts-nocheck"],
+      ["src/a.ts", [" import a from 'a';", "+/* eslint-disable */"]],
+      ["src/a.js", "// eslint-disable-next-line\nfoo();"],
+      ["src/a.ts", ["+// @ts-nocheck", " import a from 'a';"]],
       ["src/a.js", "foo(); // eslint-disable-line"],
       ["app/a.py", "# flake8: noqa"],
       ["a.go", "doIt() //nolint"],
@@ -339,16 +364,17 @@ const cases: Readonly<Record<string, { yes: readonly Case[]; no: readonly Case[]
     no: [
       ["src/a.ts", "// eslint-disable-next-line no-console"],
       ["src/a.ts", "// @ts-expect-error the types are wrong"],
-      ["src/a.ts", "// @ts-ignore the types of this package are wrong"],
+      ["src/a.ts", "// @ts-ignore"],
       ["src/a.ts", "/* eslint-disable */\n// Code generated by a tool. DO NOT EDIT."],
       ["app/a.py", "x = f()  # type: ignore"],
       ["app/a.py", "from a import *  # noqa: F403"],
       ["a.go", "doIt() //nolint:errcheck"],
-      ["src/a.ts", 'const text = "// @ts-ignore";'],
-      ["tests/a.ts", "// @ts-ignore"],
+      ["src/a.ts", 'const text = "// @ts-nocheck";'],
+      ["tests/a.ts", "// @ts-nocheck"],
+      ["vendor/a.js", "/* eslint-disable */"],
       ["docs/a.md", "/* eslint-disable */"],
-      ["src/a.ts", "// the plugin has no types\n// @ts-ignore\nfoo();"],
-      ["src/a.ts", ["-  // @ts-ignore", "+    // @ts-ignore"]],
+      ["src/a.ts", "// the plugin has no types\n// @ts-nocheck\nfoo();"],
+      ["src/a.ts", ["-  // @ts-nocheck", "+    // @ts-nocheck"]],
     ],
   },
 };
@@ -466,30 +492,64 @@ describe("checkFile() finds what is certain and leaves near misses alone:", () =
   }
 
   test("there is a table for each rule", () => {
-    const tables = [...Object.keys(cases), ...Object.keys(fileCases), "lockfile-alone"];
+    const tables = [...Object.keys(cases), ...Object.keys(fileCases), "two-lockfiles"];
     assertEquals(rules.map(({ id }) => id).sort(), tables.sort());
   });
 });
 
-test("checkPatch() finds a lockfile that was added without its manifest", () => {
-  const found = (files: readonly [path: string, status: FileDiff["status"]][]) =>
+test("checkPatch() finds a lockfile that was added beside another package manager's", () => {
+  type Changed = readonly [path: string, status: FileDiff["status"]];
+  const found = (...files: readonly Changed[]) =>
     checkPatch(files.map(([path, status]) => ({ path, status }))).map(({ path }) => path);
-  const yes: readonly [string, FileDiff["status"]][] = [
-    ["package-lock.json", "added"],
-    ["web/yarn.lock", "added"],
-    ["pnpm-lock.yaml", "added"],
-    ["Gemfile.lock", "added"],
-    ["api/poetry.lock", "added"],
-    ["composer.lock", "added"],
+  const yes: readonly (readonly [Changed, Changed])[] = [
+    [["package-lock.json", "added"], ["yarn.lock", "modified"]],
+    [["web/yarn.lock", "added"], ["web/package-lock.json", "modified"]],
+    [["pnpm-lock.yaml", "added"], ["package-lock.json", "modified"]],
+    [["bun.lock", "added"], ["npm-shrinkwrap.json", "modified"]],
+    [["api/uv.lock", "added"], ["api/poetry.lock", "modified"]],
+    [["package-lock.json", "added"], ["bun.lockb", "renamed"]],
   ];
-  for (const one of yes) assertEquals(found([one, ["src/a.ts", "modified"]]), [one[0]]);
-  assertEquals(found([["package-lock.json", "added"], ["package.json", "modified"]]), []);
-  assertEquals(found([["web/yarn.lock", "added"], ["web/package.json", "added"]]), []);
-  assertEquals(found([["web/yarn.lock", "added"], ["package.json", "added"]]), ["web/yarn.lock"]);
-  assertEquals(found([["package-lock.json", "modified"]]), [], "an update within the manifest's ranges");
-  assertEquals(found([["package-lock.json", "deleted"]]), []);
-  assertEquals(found([["tests/fixtures/yarn.lock", "added"]]), []);
-  assertEquals(found([["pnpm-lock.yaml", "added"], ["pnpm-workspace.yaml", "added"]]), []);
+  for (const [one, other] of yes) assertEquals(found(one, other, ["package.json", "modified"]), [one[0]]);
+  const no: readonly (readonly Changed[])[] = [
+    [["package-lock.json", "added"]],
+    [["pnpm-lock.yaml", "added"], ["yarn.lock", "deleted"]],
+    [["package-lock.json", "modified"], ["yarn.lock", "modified"]],
+    [["a/package-lock.json", "added"], ["b/yarn.lock", "modified"]],
+    [["package-lock.json", "added"], ["uv.lock", "modified"]],
+    [["package-lock.json", "added"], ["npm-shrinkwrap.json", "modified"]],
+    [["tests/a/package-lock.json", "added"], ["tests/a/yarn.lock", "modified"]],
+    [["bun.lock", "added"], ["bun.lockb", "modified"]],
+  ];
+  for (const files of no) assertEquals(found(...files), []);
+});
+
+describe("PatchChecker", () => {
+  const findings = (...files: FileDiff[]) => {
+    const checker = new PatchChecker();
+    for (const file of files) checker.add(file);
+    return checker.end();
+  };
+
+  test("finds what each file has, in the order of the files", () => {
+    const found = findings(patchOf("b.ts", ["+debugger;"]), patchOf("a.ts", ["+debugger;"]));
+    assertEquals(found.map(({ path }) => path), ["b.ts", "a.ts"]);
+  });
+
+  test("takes nothing for new that another file loses, whichever comes first", () => {
+    assertEquals(findings(patchOf("a.ts", ["-  debugger;"]), patchOf("b.ts", ["+debugger;"])), []);
+    assertEquals(findings(patchOf("b.ts", ["+debugger;"]), patchOf("a.ts", ["-  debugger;"])), []);
+  });
+
+  test("lists ten files that were made executable, and counts the rest", () => {
+    const found = findings(...Array.from({ length: 83 }, (_, at) => patchOf(`${at}.json`, [], CHANGED)));
+    assertEquals(found.length, 10);
+    assert(found[9]?.body.endsWith("73 more files are not listed."));
+  });
+
+  test("sees lockfiles of all files", () => {
+    const found = findings(patchOf("yarn.lock", [" a", "+b"]), patchOf("package-lock.json", ["+{}"], NEW));
+    assertEquals(found.map(({ rule }) => rule), ["two-lockfiles"]);
+  });
 });
 
 describe("checkFile()", () => {
@@ -548,7 +608,12 @@ describe("checkFile()", () => {
 
   test("leaves out rules that are switched off", () => {
     assertEquals(check(["a.ts", "debugger;"], { off: new Set(["debugger"]) }), []);
-    assertEquals(checkPatch([{ path: "yarn.lock", status: "added" }], { off: new Set(["lockfile-alone"]) }), []);
+    assertEquals(
+      checkPatch([{ path: "yarn.lock", status: "added" }, { path: "bun.lock", status: "added" }], {
+        off: new Set(["two-lockfiles"]),
+      }),
+      [],
+    );
   });
 
   test("finds nothing where it cannot tell code from a string that began above", () => {
@@ -597,7 +662,7 @@ describe("FileChecker", () => {
     " */",
     "+  debugger;\r",
     "+const cheers = 'ü 😀';",
-    "+const key = eval(text);",
+    "+const key = eval('a.' + text);",
   ].join("\n") + "\n";
 
   test("finds the same whatever the pieces", () => {

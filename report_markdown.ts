@@ -7,10 +7,12 @@
 import { closingLine, describeStatus, fileCoverage, inlineCode, isPartial } from "./coverage.ts";
 import { coverageLine, lineCounts, type PlannedFile } from "./diff.ts";
 import type { PlannedPart, Report, ReviewEvent, Section } from "./report.ts";
+import type { PlacedSecret } from "./secrets.ts";
 
 /** The review as Markdown, as it streams. */
 export function markdownFormatter(): (event: ReviewEvent) => string {
   let planned: PlannedPart[] = [];
+  let secrets: PlacedSecret[] = [];
   let empty = true;
   let end = "\n"; // the last characters written
   const write = (text: string) => {
@@ -25,6 +27,7 @@ export function markdownFormatter(): (event: ReviewEvent) => string {
     switch (event.type) {
       case "plan":
         planned = event.parts;
+        secrets = event.secrets ?? [];
         return "";
       case "section":
         return hasHeading(event.section, event.parts) ? block(`${heading(event.section, event.parts)}\n\n`) : block("");
@@ -41,7 +44,7 @@ export function markdownFormatter(): (event: ReviewEvent) => string {
       }
       case "end":
         return event.report.status === "planned"
-          ? write(planText(event.report, planned))
+          ? write(planText(event.report, planned, secrets))
           : block(`${partialFiles(event.report)}${closingLine(event.report)}\n`);
       default:
         return "";
@@ -85,7 +88,11 @@ function partialFiles(report: Report): string {
 }
 
 /** What would be sent, cut, skipped and left. */
-function planText({ title, files, totals, findings }: Report, parts: readonly PlannedPart[]): string {
+function planText(
+  { title, files, totals }: Report,
+  parts: readonly PlannedPart[],
+  secrets: readonly PlacedSecret[],
+): string {
   const number = (n: number) => n.toLocaleString("en-US");
   const sum = (key: "chars" | "promptTokens") => number(parts.reduce((total, part) => total + (part[key] ?? 0), 0));
   const lines = [
@@ -105,14 +112,11 @@ function planText({ title, files, totals, findings }: Report, parts: readonly Pl
     const left = files.filter((file) => file.coverage === coverage);
     if (left.length > 0) lines.push("", `## ${name}`, "", ...left.map((file) => `- ${file.path}: ${file.reason}`));
   }
-  const secrets = findings.filter(({ rule }) => rule === "private-key");
   if (secrets.length > 0) {
-    lines.push(
-      "",
-      "## Secrets",
-      "",
-      ...secrets.map(({ path, line, title }) => `- ${path}:${line}: ${title}`),
-    );
+    lines.push("", "## Secrets", "", "Replaced before anything is sent to another machine:", "");
+    lines.push(...secrets.map(({ path, line, side, title }) =>
+      `- ${path}${line === undefined ? "" : `:${line}`}${side === "old" ? " (removed)" : ""}: ${title}`
+    ));
   }
   return `${lines.join("\n")}\n`;
 }

@@ -47,8 +47,8 @@ li.more { list-style: none; }
 .quiet { color: var(--quiet); }
 .meta { color: var(--quiet); margin: .2rem 0; overflow-wrap: anywhere; }
 .tally { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0; padding: 0; list-style: none; }
-.tally li, .tag { border: 1px solid var(--line); border-radius: 99px; background: var(--card); padding: .15rem .75rem; }
-.tag { display: inline-block; font-size: .8rem; padding: 0 .55rem; color: var(--quiet); white-space: nowrap; }
+.tally li, .tag { border: 1px solid var(--line); border-radius: 1rem; background: var(--card); padding: .15rem .75rem; }
+.tag { display: inline-block; font-size: .8rem; padding: 0 .55rem; color: var(--quiet); max-width: 100%; overflow-wrap: anywhere; }
 .tally .bug, .tag.bug { color: var(--bug); border-color: currentColor; }
 .tally .risk, .tag.risk { color: var(--risk); border-color: currentColor; }
 .tally .nit, .tag.nit { color: var(--nit); border-color: currentColor; }

@@ -114,9 +114,11 @@ function planText(
   }
   if (secrets.length > 0) {
     lines.push("", "## Secrets", "", "Replaced before anything is sent to another machine:", "");
-    lines.push(...secrets.map(({ path, line, side, title }) =>
-      `- ${path}${line === undefined ? "" : `:${line}`}${side === "old" ? " (removed)" : ""}: ${title}`
-    ));
+    lines.push(
+      ...secrets.map(({ path, line, side, title }) =>
+        `- ${path}${line === undefined ? "" : `:${line}`}${side === "old" ? " (removed)" : ""}: ${title}`
+      ),
+    );
   }
   return `${lines.join("\n")}\n`;
 }

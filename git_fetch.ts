@@ -5,7 +5,6 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
 import { GitError } from "./errors.ts";
 import {
   attempt,
@@ -32,8 +31,8 @@ export interface FetchOptions {
   head: string;
   /** The environment octavo runs in. */
   env: Env;
-  /** Goes to the host of `url` only. */
-  token?: string | undefined;
+  /** An `Authorization` header, for the host of `url` only. */
+  authorization?: string | undefined;
   /** Stops git when aborted. */
   signal?: AbortSignal | undefined;
   /** What may be spoken to the remote, as in `GIT_ALLOW_PROTOCOL`. @default "https" */
@@ -80,7 +79,7 @@ export async function* fetchedDiff(options: FetchOptions): AsyncGenerator<Uint8A
 
 async function makeRepository(
   path: string,
-  { env, signal, url, token, protocols = "https" }: FetchOptions,
+  { env, signal, url, authorization, protocols = "https" }: FetchOptions,
 ): Promise<Git> {
   const kept = Object.entries(gitEnvironment(env, path)).filter(([name]) => !UNWANTED.has(name));
   const git: Git = {
@@ -89,12 +88,13 @@ async function makeRepository(
     ...(signal ? { signal } : {}),
   };
   await bytesOf(git, ["init", "--quiet", "--bare", "--template=", path]);
-  const basic = token && Buffer.from(`x-access-token:${token}`).toString("base64");
   return configured(await withoutDrivers(git), [
     ["remote.origin.url", url],
     ["core.askPass", ""],
     ["gc.auto", "0"], // it would go on working in a folder that is being removed
     ["maintenance.auto", "false"],
-    ...(basic ? [[`http.${new URL("/", url)}.extraHeader`, `Authorization: Basic ${basic}`] as [string, string]] : []),
+    ...(authorization === undefined
+      ? []
+      : [[`http.${new URL("/", url)}.extraHeader`, `Authorization: ${authorization}`] as [string, string]]),
   ]);
 }

@@ -5,10 +5,11 @@
  */
 
 import { readFile } from "node:fs/promises";
-import { UsageError } from "./errors.ts";
+import { GitError, UsageError } from "./errors.ts";
 import { remotes, type Repository } from "./git.ts";
 import {
   chooseRepository,
+  gitAuthorization,
   type GitHub,
   listPulls,
   parsePullReference,
@@ -20,7 +21,9 @@ import {
   type PullRequest,
   type RepositoryName,
   resolvePull,
+  type TooLarge,
 } from "./github.ts";
+import { isLoopback } from "./http.ts";
 import { repositoryOf, type Source, type SourceContext } from "./source.ts";
 
 /** Open pull requests that an error names. */
@@ -103,7 +106,7 @@ async function unnamedPull(
   throw new UsageError("Which pull request?", { hint: `octavo pr NUMBER, one of:${named}${more}` });
 }
 
-/** The diff; where GitHub finds it too large, what its list of files has of it. */
+/** The diff; where GitHub finds it too large the same from git, and where that fails what its list of files has of it. */
 async function* patchOf(
   github: GitHub,
   pull: PullRequest,
@@ -111,9 +114,35 @@ async function* patchOf(
   notices: string[],
 ): AsyncGenerator<Uint8Array> {
   if (!diff.tooLarge) return yield* diff.chunks;
-  const { reason, files } = diff;
-  notices.push(`GitHub does not give this diff as a whole (${reason}): it is put together from the list of files`);
-  const listed = pullFiles(github, { ...pull, files });
+  let begun = false;
+  try {
+    for await (const piece of await fetchPull(github, diff)) {
+      if (!begun) notices.push(`GitHub does not give this diff as a whole (${diff.reason}): it is made by git`);
+      begun = true;
+      yield piece;
+    }
+    return;
+  } catch (error) {
+    if (begun || !(error instanceof GitError)) throw error;
+    const why = `GitHub does not give this diff as a whole (${diff.reason}), nor does git (${error.message})`;
+    notices.push(`${why}: it is put together from the list of files`);
+  }
+  const listed = pullFiles(github, { ...pull, files: diff.files });
   yield* listed.chunks;
   notices.push(...await listed.notices);
+}
+
+/** The three-dot diff of a pull request, made in a repository that is thrown away. */
+async function fetchPull(github: GitHub, { pull, cloneUrl, baseRef, headRef }: TooLarge) {
+  const { fetchedDiff } = await import("./git_fetch.ts");
+  return fetchedDiff({
+    url: cloneUrl,
+    base: baseRef,
+    head: headRef,
+    env: github.env,
+    authorization: await gitAuthorization(github, pull.host),
+    signal: github.signal,
+    // A server on this machine may do without TLS.
+    protocols: isLoopback(cloneUrl) ? "http:https" : "https",
+  });
 }

@@ -6,6 +6,7 @@
 
 import { lstat, open, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { EmptyKind } from "./alternatives.ts";
 import { UsageError } from "./errors.ts";
 import {
   branchPatch,
@@ -77,7 +78,9 @@ function fromGit(
     ...(base === undefined ? {} : { base }),
     ...(head === undefined ? {} : { head }),
     repository: repository.root,
-    chunks: patch.chunks,
+    chunks: "range" in request || request.kind === "commit"
+      ? patch.chunks
+      : unlessEmpty(patch, repository, request.kind),
     notices: patch.notices,
     attributes: patch.attributes,
     hidden: patch.hidden,
@@ -87,6 +90,20 @@ function fromGit(
     settings: isRange ? settingsAt(repository, base) : settingsInTree(repository),
     lockKey: repository.gitDir,
   };
+}
+
+/** The patch; one with nothing in it leaves a notice that says what there would be instead. */
+async function* unlessEmpty(
+  { chunks, notices }: GitPatch,
+  repository: Repository,
+  kind: EmptyKind,
+): AsyncGenerator<Uint8Array> {
+  let empty = true;
+  for await (const chunk of chunks) {
+    empty &&= chunk.length === 0;
+    yield chunk;
+  }
+  if (empty) notices.push(await (await import("./alternatives.ts")).sayAlternatives(repository, kind));
 }
 
 /** `.octavo.json` of the base side: a change cannot set the rules of its own review. */

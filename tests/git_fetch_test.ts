@@ -110,8 +110,8 @@ test("fetchedDiff() sends the token to the host of the URL, and to no host that 
     try {
       for (const server of servers) await new Promise<void>((done) => server.listen(0, done));
       const options = { url: `http://127.0.0.1:${port(0)}/o/r.git`, base: "main", head: "x", env, protocols: "http" };
-      await assertRejects(() => read(fetchedDiff({ ...options, token: "t0ken" })), GitError);
       const basic = `Basic ${Buffer.from("x-access-token:t0ken").toString("base64")}`;
+      await assertRejects(() => read(fetchedDiff({ ...options, authorization: basic })), GitError);
       assert(seen[0]!.length > 0 && seen[0]!.every((header) => header === basic), String(seen[0]));
       assert(seen[1]!.length > 0 && seen[1]!.every((header) => header === undefined), String(seen[1]));
     } finally {

@@ -53,5 +53,5 @@ async function cleaned(file: FileDiff, clean: (text: string) => Promise<string>)
   const text = await clean(file.text);
   if (text === file.text) return file;
   const hunks = parseUnifiedDiff(text).files[0]?.hunks ?? [];
-  return { ...file, text, hunks: [...hunks, ...file.hunks.slice(hunks.length)], hunksKept: hunks.length };
+  return { ...file, text, hunks, hunksKept: hunks.length };
 }

@@ -15,9 +15,9 @@ import process from "node:process";
 import type { Readable } from "node:stream";
 import { clearTimeout, setTimeout } from "node:timers";
 import { OctavoError, type OctavoErrorOptions } from "./errors.ts";
+import type { Env } from "./paths.ts";
 
-/** Environment variables by name, as in `process.env`. */
-export type Env = Record<string, string | undefined>;
+export type { Env } from "./paths.ts";
 
 /** Milliseconds that a program has after SIGTERM to end by itself; then it is killed. */
 const KILL_AFTER_MS = 2_000;

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { allowMinutes, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
-import { octavo } from "./support_octavo.ts";
+import { octavo, workflow } from "./support_octavo.ts";
 
 await allowMinutes();
 
@@ -119,16 +119,6 @@ function fingerprint(dir: string): string {
     if (statSync(join(dir, name)).isFile()) hash.update(readFileSync(join(dir, name)));
   }
   return hash.digest("hex");
-}
-
-function workflow(url: string): Record<string, string> {
-  return {
-    GITHUB_ACTIONS: "true",
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-    GITHUB_REPOSITORY: "o/r",
-    GITHUB_TOKEN: "secret-token",
-  };
 }
 
 test("a pull request with a 406 answer is reviewed in full from git, and the clone stays as it was to the byte", async () => {

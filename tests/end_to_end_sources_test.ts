@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { allowMinutes, commitAll, git, makeRepository, withFolder, write } from "./support.ts";
-import { octavo, type Ran, type RunOptions } from "./support_octavo.ts";
+import { octavo, type Ran, type RunOptions, workflow } from "./support_octavo.ts";
 import { json, type RecordedRequest, withServer } from "./support_server.ts";
 
 await allowMinutes();
@@ -169,17 +169,6 @@ function github(request: RecordedRequest) {
     return { headers: { "content-type": "text/plain" }, body: DIFF };
   }
   return json({ message: "Not Found" }, 404);
-}
-
-/** The environment of a workflow whose server is a test's. */
-function workflow(url: string): Record<string, string> {
-  return {
-    GITHUB_ACTIONS: "true",
-    GITHUB_API_URL: url,
-    GITHUB_SERVER_URL: url,
-    GITHUB_REPOSITORY: "o/r",
-    GITHUB_TOKEN: "secret-token",
-  };
 }
 
 test("a pull request by its name: one GET with the diff media type, and the token as a bearer", async () => {

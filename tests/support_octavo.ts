@@ -89,3 +89,14 @@ export function conversations(
   const dir = join(home, ".local/state/octavo/conversations");
   return readdirSync(dir).sort().map((name) => JSON.parse(readFileSync(join(dir, name), "utf8")));
 }
+
+/** The environment of a workflow whose server is a test's. */
+export function workflow(url: string): Record<string, string> {
+  return {
+    GITHUB_ACTIONS: "true",
+    GITHUB_API_URL: url,
+    GITHUB_SERVER_URL: url,
+    GITHUB_REPOSITORY: "o/r",
+    GITHUB_TOKEN: "secret-token",
+  };
+}

@@ -246,10 +246,19 @@ async function compare(repository: Repository, { base, head, threeDots, title }:
 }
 
 /** Whether anything is staged; for what to suggest where there is nothing to review. */
-export async function hasStaged(repository: Repository): Promise<boolean> {
+export function hasStaged(repository: Repository): Promise<boolean> {
+  return differs(repository, { cached: true });
+}
+
+/** Whether anything has changed since the last commit, staged or not. */
+export function hasChanges(repository: Repository): Promise<boolean> {
+  return differs(repository, { cached: false });
+}
+
+async function differs(repository: Repository, { cached }: { cached: boolean }): Promise<boolean> {
   if (repository.bare) return false;
   const { tree } = await aboutHere(repository, "");
-  const args = diffArguments(["--quiet"], { trees: [tree], cached: true });
+  const args = diffArguments(["--quiet"], { trees: [tree], cached });
   const result = await attempt(repository.git, args);
   if (result.code > 1) throw failure(args, result);
   return result.code === 1;

@@ -97,8 +97,8 @@ test("the schema accepts the providers that the settings file may hold, and refu
     fc.property(provider, (one) => {
       const user = { providers: { one } };
       assertEquals(validate(user), isAccepted(user), JSON.stringify(user));
-      if (isAccepted(user)) good++;
-      else bad++;
+      if (isAccepted(user)) taken++;
+      else refused++;
     }),
     { numRuns: 500 },
   );

@@ -148,3 +148,42 @@ export function textDelta(text: string): { type: string } {
 export function messageDelta(stop_reason: string, output_tokens = 7): { type: string } {
   return Object.assign({ type: "message_delta" }, { delta: { stop_reason }, usage: { output_tokens } });
 }
+
+/** The end of an OpenAI stream. */
+export const DONE = "[DONE]";
+
+/** The chunk that carries the usage. */
+export const USAGE = { choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } };
+
+/** A good answer in each protocol: "Grüße 🎉". */
+export const GOOD: Record<Model["protocol"], Body> = {
+  openai: events(
+    chunk({ role: "assistant", content: "" }),
+    chunk({ content: "Grü" }),
+    chunk({ content: "ße 🎉" }),
+    chunk({}, "stop"),
+    USAGE,
+    DONE,
+  ),
+  ollama: lines(
+    { message: { role: "assistant", content: "Grü" }, done: false },
+    { message: { content: "ße 🎉" }, done: false },
+    { message: { content: "" }, done: true, done_reason: "stop", prompt_eval_count: 11, eval_count: 7 },
+  ),
+  anthropic: typedEvents(
+    Object.assign({ type: "message_start" }, {
+      message: {
+        usage: { input_tokens: 4, cache_read_input_tokens: 5, cache_creation_input_tokens: 2, output_tokens: 1 },
+      },
+    }),
+    Object.assign({ type: "content_block_start" }, { index: 0, content_block: { type: "text", text: "" } }),
+    textDelta("Grü"),
+    textDelta("ße 🎉"),
+    Object.assign({ type: "content_block_stop" }, { index: 0 }),
+    messageDelta("end_turn"),
+    { type: "message_stop" },
+  ),
+};
+
+/** All of them. */
+export const PROTOCOLS = ["openai", "ollama", "anthropic"] as const;

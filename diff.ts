@@ -15,7 +15,15 @@
  * @module
  */
 
-import { cutHunk, type FileDiff, type FileStatus, type Hunk, PatchParser, type Problem } from "./patch.ts";
+import {
+  cutHunk,
+  type FileDiff,
+  type FileStatus,
+  type Hunk,
+  type ParsedPatch,
+  PatchParser,
+  type Problem,
+} from "./patch.ts";
 
 export * from "./patch.ts";
 
@@ -123,95 +131,27 @@ export interface PlanOptions {
 /** Reason of a file that no part has room for. */
 export const TOO_LARGE = "too large for one review";
 
-const LOCKFILES = new Set([
-  ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock"],
-  ...["cargo.lock", "gemfile.lock", "gems.locked", "poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "pixi.lock"],
-  ...[
-    "composer.lock",
-    "symfony.lock",
-    "go.sum",
-    "go.work.sum",
-    "flake.lock",
-    "packages.lock.json",
-    "project.assets.json",
-  ],
-  ...["paket.lock", "podfile.lock", "cartfile.resolved", "package.resolved", "pubspec.lock", "mix.lock", "rebar.lock"],
-  ...[
-    "gradle.lockfile",
-    "buildscript-gradle.lockfile",
-    "conan.lock",
-    "conda-lock.yml",
-    "renv.lock",
-    "manifest.toml.lock",
-  ],
-  ...["stack.yaml.lock", "cabal.project.freeze", "shard.lock", "chart.lock", "module.bazel.lock"],
-  ...[".terraform.lock.hcl", "nimble.lock", "lake-manifest.json", "devbox.lock"],
-]);
+/** Names of lockfiles, in lower case. */
+const LOCKFILES = new Set(
+  `package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+  cargo.lock gemfile.lock gems.locked poetry.lock uv.lock pdm.lock pipfile.lock pixi.lock conda-lock.yml
+  composer.lock symfony.lock go.sum go.work.sum gopkg.lock glide.lock flake.lock
+  packages.lock.json project.assets.json paket.lock podfile.lock cartfile.resolved package.resolved pubspec.lock
+  mix.lock rebar.lock gradle.lockfile buildscript-gradle.lockfile conan.lock renv.lock stack.yaml.lock
+  cabal.project.freeze shard.lock chart.lock module.bazel.lock .terraform.lock.hcl nimble.lock lake-manifest.json
+  devbox.lock brewfile.lock.json dub.selections.json mise.lock`.split(/\s+/),
+);
 
 const BUILD_FOLDERS = new Set(["node_modules", "vendor", "dist", "build", "out", ".next", "target"]);
 
-/** Endings of files that are no text, or text that nobody reads. */
-const ASSETS = new Set([
-  ...[
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "webp",
-    "avif",
-    "heic",
-    "bmp",
-    "tif",
-    "tiff",
-    "ico",
-    "icns",
-    "svg",
-    "psd",
-    "ai",
-    "eps",
-  ],
-  ...["sketch", "fig", "xcf", "pdf", "ttf", "otf", "woff", "woff2", "eot"],
-  ...[
-    "zip",
-    "gz",
-    "tgz",
-    "bz2",
-    "xz",
-    "zst",
-    "7z",
-    "rar",
-    "tar",
-    "jar",
-    "war",
-    "ear",
-    "whl",
-    "gem",
-    "nupkg",
-    "deb",
-    "rpm",
-  ],
-  ...[
-    "apk",
-    "ipa",
-    "dmg",
-    "iso",
-    "mp3",
-    "m4a",
-    "aac",
-    "wav",
-    "flac",
-    "ogg",
-    "opus",
-    "mp4",
-    "m4v",
-    "mov",
-    "avi",
-    "mkv",
-    "webm",
-  ],
-  ...["so", "dylib", "dll", "exe", "lib", "a", "o", "obj", "class", "pyc", "pyo", "wasm", "node", "pdb", "bin", "dat"],
-  ...["sqlite", "sqlite3", "db", "parquet", "npy", "npz", "onnx", "safetensors", "glb", "fbx", "blend"],
-]);
+/** Endings of files that are no text, or text that nobody reads; in lower case. */
+const ASSETS = new Set(
+  `png jpg jpeg gif webp avif heic bmp tif tiff ico icns svg psd ai eps sketch fig xcf pdf ttf otf woff woff2 eot
+  zip gz tgz bz2 xz zst 7z rar tar jar war ear whl gem nupkg deb rpm apk ipa dmg iso
+  mp3 m4a aac wav flac ogg opus mp4 m4v mov avi mkv webm
+  so dylib dll exe lib a o obj class pyc pyo wasm node pdb bin dat
+  sqlite sqlite3 db parquet npy npz onnx safetensors glb fbx blend`.split(/\s+/),
+);
 
 /**
  * Why a file is not worth a model's attention.
@@ -240,13 +180,13 @@ function nothingToRead(file: FileDiff, kind: "binary" | "empty"): string | undef
 }
 
 function pathReason(path: string): string | undefined {
-  const segments = path.toLowerCase().split("/");
-  const name = segments.pop()!;
+  const folders = path.split("/");
+  const name = folders.pop()!.toLowerCase();
   if (LOCKFILES.has(name)) return "lockfile";
   if (/\.min\.(js|css|mjs|cjs)$/.test(name)) return "minified";
   if (/\.(js|css|mjs|cjs|ts)\.map$/.test(name)) return "source map";
-  if (name.endsWith(".snap") || segments.includes("__snapshots__")) return "snapshot";
-  if (segments.some((segment) => BUILD_FOLDERS.has(segment))) return "build output";
+  if (name.endsWith(".snap") || folders.includes("__snapshots__")) return "snapshot";
+  if (folders.some((folder) => BUILD_FOLDERS.has(folder))) return "build output";
   const dot = name.lastIndexOf(".");
   return dot >= 0 && ASSETS.has(name.slice(dot + 1)) ? "asset" : undefined;
 }
@@ -264,24 +204,32 @@ export interface CutFile {
 }
 
 /**
- * Whole hunks of a file from its beginning, as many as end within `maxChars`. The first one is always there, whole up to
- * {@linkcode MAX_HUNK_CHARS}.
+ * Whole hunks of a file from its beginning, as many as end within `maxChars`. The first one is always there; if it does
+ * not end within, no more of it than {@linkcode MAX_HUNK_CHARS}, cut at a line end.
+ *
+ * @example
+ * ```ts
+ * import { parseUnifiedDiff, truncateFileDiff } from "./diff.ts";
+ *
+ * const [file] = parseUnifiedDiff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n@@ -9 +9 @@\n-9\n+8\n").files;
+ * const { text, linesOmitted } = truncateFileDiff(file!, 40);
+ * console.log(text.length, linesOmitted); // 34 3
+ * ```
  */
 export function truncateFileDiff(file: FileDiff, maxChars: number): CutFile {
   const { hunks, text } = file;
   const first = hunks[0];
   if (!first) return { text, hunks, hunksSent: 0, linesOmitted: 0 };
   const headerLines = countLines(text.slice(0, first.start));
-  const head = text.slice(first.start, Math.min(first.end, text.length));
-  const cut = cutHunk(head);
+  const head = text.slice(first.start, first.end);
+  const cut = first.end <= maxChars ? head : cutHunk(head);
   if (cut.length < first.end - first.start) {
-    const lines = countLines(cut);
-    const partial = { ...first, end: first.start + cut.length, lines };
+    const partial = { ...first, end: first.start + cut.length, lines: countLines(cut) };
     return {
       text: text.slice(0, partial.end),
       hunks: [partial],
       hunksSent: 1,
-      linesOmitted: file.lines - headerLines - lines,
+      linesOmitted: file.lines - headerLines - partial.lines,
     };
   }
   let sent = 1;
@@ -289,7 +237,7 @@ export function truncateFileDiff(file: FileDiff, maxChars: number): CutFile {
   if (sent === file.hunkCount) return { text, hunks, hunksSent: sent, linesOmitted: 0 };
   const kept = hunks.slice(0, sent);
   const lines = kept.reduce((sum, hunk) => sum + hunk.lines, headerLines);
-  return { text: text.slice(0, hunks[sent - 1]!.end), hunks: kept, hunksSent: sent, linesOmitted: file.lines - lines };
+  return { text: text.slice(0, kept[sent - 1]!.end), hunks: kept, hunksSent: sent, linesOmitted: file.lines - lines };
 }
 
 function countLines(text: string): number {
@@ -298,28 +246,60 @@ function countLines(text: string): number {
   return lines + (text !== "" && !text.endsWith("\n") ? 1 : 0);
 }
 
-/** Plans a review of whole records, as {@linkcode ReviewPlanner} does of a stream. */
-export function planReview(files: Iterable<FileDiff>, options: PlanOptions = {}): Plan {
+/**
+ * Plans a review of whole records, as {@linkcode ReviewPlanner} does of a stream.
+ *
+ * @example
+ * ```ts
+ * import { parseUnifiedDiff, planReview } from "./diff.ts";
+ *
+ * const plan = planReview(parseUnifiedDiff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n"), { maxDiffChars: 4_000 });
+ * console.log(plan.parts[0]?.text.length, plan.totals); // 34 { files: 1, additions: 1, deletions: 1 }
+ * ```
+ *
+ * @param patch The records, or all that was read of a patch: then its problems are the plan's.
+ * @throws {RangeError} If `maxDiffChars` is no number.
+ */
+export function planReview(patch: Iterable<FileDiff> | ParsedPatch, options: PlanOptions = {}): Plan {
   const planner = new ReviewPlanner(options);
+  const { files, problems } = "files" in patch ? patch : { files: patch, problems: [] };
   for (const file of files) planner.add(file);
-  return planner.end();
+  const plan = planner.end();
+  plan.problems.push(...problems);
+  return plan;
 }
 
 /**
  * Plans a review of a patch that comes in pieces: `push` the pieces, or `add` files that were parsed elsewhere, then
  * `end`. What is not sent is counted and dropped.
+ *
+ * @example
+ * ```ts
+ * import { ReviewPlanner } from "./diff.ts";
+ *
+ * const planner = new ReviewPlanner({ skip: ({ path }) => path.startsWith("docs/") ? "documentation" : undefined });
+ * for (const piece of ["--- a/docs/x\n+++ b/docs/x\n@@ -1", " +1 @@\n-1\n+2\n"]) planner.push(piece);
+ * console.log(planner.end().files[0]?.reason); // documentation
+ * ```
  */
 export class ReviewPlanner {
   readonly #skip: NonNullable<PlanOptions["skip"]>;
   readonly #onFile: (file: FileDiff) => void;
   readonly #parser: PatchParser;
   readonly #plan: Plan;
+  /** Reasons that were asked for: whoever skips files may look at many globs for it. */
+  readonly #reasons = new WeakMap<FileDiff, { reason: string | undefined }>();
   /** The last part is closed. */
   #full = false;
 
-  /** Begins a plan. `onFile` sees each record before its text is dropped. */
+  /**
+   * Begins a plan. `onFile` sees each record before its text is dropped.
+   *
+   * @throws {RangeError} If `maxDiffChars` is no number.
+   */
   constructor(options: PlanOptions & { onFile?: (file: FileDiff) => void } = {}) {
     const { maxDiffChars: asked = DEFAULT_PART_CHARS, skip, onFile } = options;
+    if (Number.isNaN(asked)) throw new RangeError("maxDiffChars is not a number of characters");
     const maxDiffChars = Math.max(asked, MIN_PART_CHARS);
     this.#skip = skip ?? (() => undefined);
     this.#onFile = onFile ?? (() => {});
@@ -340,8 +320,14 @@ export class ReviewPlanner {
     return this.#full || this.reason(file) !== undefined ? 0 : this.#plan.maxFileChars;
   }
 
-  /** Why a file is noise for this plan. */
+  /** Why a file is noise for this plan. `skip` is asked once a file. */
   reason(file: FileDiff): string | undefined {
+    const known = this.#reasons.get(file) ?? { reason: this.#noise(file) };
+    this.#reasons.set(file, known);
+    return known.reason;
+  }
+
+  #noise(file: FileDiff): string | undefined {
     const given = this.#skip(file);
     if (given === false) return nothingToRead(file, "binary") ?? nothingToRead(file, "empty");
     return noiseReason(file) ?? given;
@@ -479,7 +465,8 @@ function list(title: string, files: readonly PlannedFile[], most: number): strin
 
 function cell({ path, oldPath }: PlannedFile): string {
   const name = oldPath === undefined ? code(path) : `${code(oldPath)} → ${code(path)}`;
-  return name.replaceAll("|", "\\|"); // in a table a bar is escaped, also in code (GFM, section 4.10)
+  // In a table a bar is escaped, also in code, and so are the backslashes before it (GFM, section 4.10).
+  return name.replace(/(\\*)\|/g, "$1$1\\|");
 }
 
 /** Lines added and removed, as `+n −m`. */
@@ -494,10 +481,10 @@ function code(text: string): string {
   return mark.length > 1 ? `${mark} ${content} ${mark}` : `${mark}${content}${mark}`;
 }
 
-/** A name in one line: it may hold any character but NUL. */
+/** A name in one line, as it stands there: it may hold any character but NUL, also those that turn a line's direction. */
 function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, " ");
 }
 
 function count(n: number, noun: string): string {
@@ -553,10 +540,10 @@ export interface HunkLine {
  * for (const { kind, text, newLine } of hunkLines(file!.text, file!.hunks[0]!)) console.log(newLine, kind, text);
  * ```
  *
- * @param text Text of the hunk's file.
+ * @param text Text of the hunk's file. What of the hunk is not in it gives no lines.
  */
 export function* hunkLines(text: string, hunk: Hunk): Generator<HunkLine> {
-  const columns = Math.max(1, /^@+/.exec(text.slice(hunk.start, hunk.start + 64))![0].length - 1);
+  const { columns = 1 } = hunk;
   let { oldStart: oldLine, newStart: newLine } = hunk;
   let position = text.indexOf("\n", hunk.start) + 1;
   while (position > 0 && position < hunk.end) {

@@ -251,7 +251,7 @@ const RANK_OLD = 3;
  * for (const piece of ["--- a/x\n+++ b", "/x\n@@ -1 +1,2 @@\n 1", "\n+2\n"]) {
  *   for (const file of parser.push(piece)) console.log(file.path, file.text.length);
  * }
- * for (const file of parser.end()) console.log(file.path, file.text.length); // x 38
+ * for (const file of parser.end()) console.log(file.path, file.text.length); // x 36
  * ```
  */
 export class PatchParser {

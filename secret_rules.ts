@@ -139,8 +139,8 @@ function entropy(text: string): number {
 const MIN_HEX_ENTROPY = 3;
 /** Bits a character from which other text was not; 32 random characters of base64 have 4.3 to 4.9. */
 const MIN_TEXT_ENTROPY = 4.1;
-/** Share of neighbours that are of different kinds: 0.62 in random base64, half of that in names made of words. */
-const MIN_CHANGES = 0.4;
+/** Share of neighbours that are of different kinds: 0.62 in random base64, 0.2 to 0.45 in names made of words. */
+const MIN_CHANGES = 0.48;
 
 /** Whether letters of both cases and digits stand in no order. */
 function isRandom(text: string): boolean {

@@ -12,10 +12,12 @@ export type AnswerEvent = { type: "delta"; text: string } | { type: "reasoning";
 
 /** A stream that failed: what was given out before stands. */
 export class BrokenAnswer extends Error {
+  /** The name of the class. */
   override name = "BrokenAnswer";
   /** Another try may go better. */
   readonly passing: boolean;
 
+  /** `message` is what the provider says. */
   constructor(message: string, options: { passing: boolean }) {
     super(message);
     this.passing = options.passing;
@@ -24,7 +26,9 @@ export class BrokenAnswer extends Error {
 
 /** Tokens as the provider counts them. */
 export interface Usage {
+  /** Of the prompt. */
   promptTokens?: number;
+  /** Of the answer, reasoning included. */
   completionTokens?: number;
 }
 
@@ -34,6 +38,7 @@ export class Answer {
   stopReason: StopReason | undefined;
   /** Nothing comes any more. */
   done = false;
+  /** Tokens, once the provider has counted them. */
   usage: Usage | undefined;
   /** Whether the reader was given anything. */
   gave = false;
@@ -44,6 +49,7 @@ export class Answer {
   #filter: ThinkFilter;
   #events: WireEvent[] = [];
 
+  /** For one request. */
   constructor(options: ThinkFilterOptions) {
     this.#filter = new ThinkFilter(options);
   }

@@ -39,9 +39,13 @@ export type { Message, StopReason };
 
 /** What is asked, and how long it may take. */
 export interface ChatRequest {
+  /** Whom it asks. */
   model: Model;
+  /** The conversation, the newest message last. */
   messages: Message[];
+  /** The environment. */
   env: Env;
+  /** Ends it, at any point. */
   signal?: AbortSignal;
   /** Milliseconds without any payload after which the stream is given up. */
   timeoutMs: number;

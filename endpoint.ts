@@ -40,6 +40,7 @@ export type Endpoint = Pick<Model, "provider" | "protocol" | "baseUrl" | "apiKey
 
 /** A model that an endpoint serves. */
 export interface ServedModel {
+  /** The model's name at its provider. */
   name: string;
   /** Tokens, where the list says it. */
   contextWindow?: number;
@@ -47,7 +48,9 @@ export interface ServedModel {
 
 /** Options of the questions to an endpoint. */
 export interface AskOptions {
+  /** The environment. */
   env: Env;
+  /** Ends it, at any point. */
   signal?: AbortSignal;
   /**
    * Milliseconds for the whole answer.

@@ -28,7 +28,9 @@ export interface Splitter {
 
 /** A response's text, piece by piece. */
 export interface Pieces {
+  /** The next piece. */
   read(): Promise<{ done: boolean; value?: string | undefined }>;
+  /** Ends the reading, and with it the connection. */
   cancel(): Promise<void>;
 }
 

@@ -15,6 +15,7 @@ export interface HttpRequest {
   /** Where it goes: http or https. */
   url: string;
   /** @default "GET" */
+  /** The HTTP method. */
   method?: string;
   /** Sent as they are, beside `user-agent: octavo`. */
   headers?: Record<string, string>;
@@ -51,11 +52,12 @@ export type HttpFailure =
 
 /** A request that got no response. */
 export class HttpError extends OctavoError {
+  /** The name of the class. */
   override name = "HttpError";
   /** Why. */
   readonly failure: HttpFailure;
 
-  /** @param message What failed; no key and no query of a URL is in it. */
+  /** As every error of octavo; no key and no query of a URL is in `message`. `failure` says why. */
   constructor(message: string, failure: HttpFailure, options: { hint?: string; cause?: unknown } = {}) {
     super(message, options);
     this.failure = failure;

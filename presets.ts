@@ -11,7 +11,9 @@ export type Protocol = "openai" | "ollama" | "anthropic";
 export interface Preset {
   /** As in `PROVIDER/NAME`. */
   readonly id: string;
+  /** The name that it gives itself. */
   readonly title: string;
+  /** How its endpoint is spoken to. */
   readonly protocol: Protocol;
   /** Its own endpoint; absent where everybody has another. */
   readonly baseUrl?: string;

@@ -25,14 +25,18 @@ export type { Model, Protocol, ServedModel };
 
 /** What the user file says of one provider. */
 export interface ProviderSettings {
+  /** Its endpoint. */
   baseUrl?: string;
+  /** Its key. */
   apiKey?: string;
   /** A program and its arguments; the first line it prints is the key. */
   apiKeyCommand?: string[];
+  /** Sent with each request. */
   headers?: Record<string, string>;
   /** Tokens. */
   contextWindow?: number;
   /** @default the preset's, else "openai" */
+  /** How its endpoint is spoken to. */
   protocol?: Protocol;
 }
 
@@ -42,6 +46,7 @@ export interface ModelSettings {
   model?: string;
   /** Where `model` was set: "--model", "OCTAVO_MODEL", the user file's path. */
   modelFrom?: string;
+  /** Its endpoint. */
   baseUrl?: string;
   /** Where `baseUrl` was set: "--base-url", "OCTAVO_BASE_URL", the user file's path. */
   baseUrlFrom?: string;
@@ -56,7 +61,9 @@ export interface ModelSettings {
   providers?: Record<string, ProviderSettings>;
   /** Refuses any endpoint that is not on loopback. */
   localOnly?: boolean;
+  /** The environment. */
   env: Env;
+  /** Ends it, at any point. */
   signal?: AbortSignal;
   /** Ports of the local servers, by provider, instead of those of the presets. */
   ports?: Record<string, number>;
@@ -93,7 +100,9 @@ export async function findModel(settings: ModelSettings): Promise<Model | typeof
 
 /** What `--model` says. */
 export interface Wanted {
+  /** The provider's id. */
   provider?: string;
+  /** The model's name at its provider. */
   name?: string;
 }
 
@@ -146,10 +155,15 @@ function distance(a: string, b: string): number {
 
 /** An endpoint, before its key and its model are known. */
 export interface Place {
+  /** The provider's id. */
   provider: string;
+  /** What octavo knows of it. */
   preset?: Preset | undefined;
+  /** How it is spoken to. */
   protocol: Protocol;
+  /** Its endpoint, normalised. */
   baseUrl: string;
+  /** Why this one. */
   from: string;
   /** Whether octavo's own settings name it: OCTAVO_API_KEY may go there. */
   named: boolean;
@@ -378,7 +392,9 @@ function complete(
 
 /** A local server that answered. */
 export interface Found {
+  /** Where it listens. */
   place: Place;
+  /** What it serves. */
   models: ServedModel[];
 }
 

@@ -41,6 +41,7 @@ export class ThinkFilter {
   /** Text that may turn out to be reasoning; `undefined` once that is decided. */
   #provisional: string[] | undefined;
 
+  /** For one answer. */
   constructor(options: ThinkFilterOptions = {}) {
     if (options.startsThinking) this.#provisional = [];
   }

@@ -30,8 +30,11 @@ export type Verdict =
 
 /** A response that is no answer. */
 export interface Refusal {
+  /** The HTTP status. */
   status: number;
+  /** The response's headers. */
   headers: Headers;
+  /** The response's text. */
   body: string;
 }
 
@@ -180,8 +183,11 @@ function isMissingModel(status: number, body: string): boolean {
 
 /** Whom a request went to, for the words of an error. */
 export interface Asked {
+  /** The provider's id. */
   provider: string;
+  /** The model's name at its provider. */
   name: string;
+  /** Its endpoint, normalised. */
   baseUrl: string;
   /** The variable or setting that the key came from. */
   apiKeyFrom?: string;

@@ -6,7 +6,9 @@
 
 /** One message of a conversation. */
 export interface Message {
+  /** Who says it. */
   role: "user" | "assistant";
+  /** What is said. */
   content: string;
 }
 
@@ -14,6 +16,7 @@ export interface Message {
 export interface Ask {
   /** The model's name at its provider. */
   model: string;
+  /** The conversation, the newest message last. */
   messages: readonly Message[];
   /** Tokens of the answer, only if the user set it. */
   maxTokens?: number;
@@ -31,7 +34,9 @@ export interface Dialect {
   maxTokens: "max_tokens" | "max_completion_tokens" | undefined;
   /** The most tokens an answer may have, where the endpoint said so. */
   maxTokensLimit?: number;
+  /** Whether it takes a temperature. */
   temperature: boolean;
+  /** Whether it takes `stream_options`. */
   streamOptions: boolean;
 }
 
@@ -78,7 +83,9 @@ export interface Wire {
   path: string;
   /** How the answer is split into payloads. */
   framing: "sse" | "lines";
+  /** The body of a request. */
   body(ask: Ask): Record<string, unknown>;
+  /** A reader for one answer. */
   reader(): PayloadReader;
 }
 

@@ -126,6 +126,15 @@ function isDiscordToken(match: RegExpExecArray): boolean {
   }
 }
 
+/** Whether text is a name and a password as HTTP's Basic scheme writes them (RFC 7617). */
+function isBasicAuth({ groups }: RegExpExecArray): boolean {
+  try {
+    return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{3,200}$/.test(atob(groups?.secret ?? ""));
+  } catch {
+    return false; // no base64
+  }
+}
+
 /** Shannon entropy of the characters of a text, in bits a character. */
 function entropy(text: string): number {
   const counts = new Map<string, number>();
@@ -190,8 +199,8 @@ export const OWN_RULES: readonly OwnSecretRule[] = [
   {
     id: "jwt",
     title: "JSON web token",
-    hint: "eyJ[\\w-]{10,2000}\\.",
-    pattern: /(?<![A-Za-z0-9_])(eyJ[\w-]{10,2000})\.[\w-]{2,10000}\.[\w-]{16,2000}(?:\.[\w-]{1,2000}){0,2}(?![\w-])/g,
+    hint: "(?<![\\w-])eyJ[\\w-]{10}",
+    pattern: /(?<![\w-])(eyJ[\w-]{10,2000})\.[\w-]{2,10000}\.[\w-]{16,2000}(?:\.[\w-]{1,2000}){0,2}(?![\w-])/g,
     check: ([, header]) => isJwtHeader(header!),
   },
   token("pypi-token", "PyPI token", "pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)", "[\\w-]{50,2000}"),
@@ -207,7 +216,7 @@ export const OWN_RULES: readonly OwnSecretRule[] = [
     id: "slack-token",
     title: "Slack token",
     hint: "xox[abcdeoprsx][.-]",
-    pattern: /(?<![A-Za-z0-9])xox[abcdeoprsx](?:\.xox[bp])?-[A-Za-z0-9%-]{20,400}(?![\w-])/g,
+    pattern: /(?<![A-Za-z0-9-])xox[abcdeoprsx](?:\.xox[bp])?-[A-Za-z0-9%-]{20,400}(?![\w-])/g,
     check: ([match]) => /\d/.test(match),
   },
   {
@@ -298,6 +307,13 @@ export const OWN_RULES: readonly OwnSecretRule[] = [
     title: "WireGuard private key",
     hint: "PrivateKey\\s?=\\s?[A-Za-z0-9+/]{42}",
     pattern: /PrivateKey\s?=\s?(?<secret>[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)/g,
+  },
+  {
+    id: "basic-auth",
+    title: "Name and password in a header",
+    hint: "[Aa]uthorization.{0,20}[Bb]asic [A-Za-z0-9+/]{12}",
+    pattern: /[Aa]uthorization.{0,20}[Bb]asic (?<secret>[A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/g,
+    check: isBasicAuth,
   },
   {
     id: "url-password",

@@ -180,26 +180,44 @@ function splitMarks(text: string, kind: TextKind): Line[] {
 
 /** Replaces what was found in the joined contents of lines, and says where it was. */
 function locate(lines: Line[], found: readonly Secret[], lead: RegExp): RedactedSecret[] {
-  const originals = lines.map(({ content }) => content);
   const secrets: RedactedSecret[] = [];
-  const moved = new Map<number, number>(); // characters that a line has become longer, behind its last replacement
+  const pieces = new Map<number, Replacement[]>();
   let [index, lineStart] = [0, 0];
   for (const { id, title, start, end } of found) {
-    while (lineStart + originals[index]!.length < start) lineStart += originals[index++]!.length + 1;
+    while (lineStart + lines[index]!.content.length < start) lineStart += lines[index++]!.content.length + 1;
     const secret: RedactedSecret = { id, title, line: index + 1, values: [] };
-    for (let [i, offset] = [index, lineStart]; i < lines.length && offset < end; offset += originals[i++]!.length + 1) {
-      const original = originals[i]!;
-      const piece = original.slice(Math.max(0, start - offset), end - offset);
-      const value = (i === index ? piece : piece.replace(lead, "")).trim();
-      if (value === "") continue;
-      const from = Math.max(0, start - offset) + piece.indexOf(value) + (moved.get(i) ?? 0);
-      const mark = `[secret: ${id}]`;
+    let offset = lineStart;
+    for (let i = index; i < lines.length && offset < end; i++) {
       const { content } = lines[i]!;
-      lines[i]!.content = content.slice(0, from) + mark + content.slice(from + value.length);
-      moved.set(i, (moved.get(i) ?? 0) + mark.length - value.length);
+      const from = Math.max(0, start - offset);
+      const piece = content.slice(from, end - offset);
+      const value = (i === index ? piece : piece.replace(lead, "")).trim();
+      offset += content.length + 1;
+      if (value === "") continue;
+      const at = from + piece.indexOf(value);
+      const there = pieces.get(i) ?? [];
+      there.push({ from: at, to: at + value.length, mark: `[secret: ${id}]` });
+      pieces.set(i, there);
       secret.values.push(value);
     }
     secrets.push(secret);
   }
+  for (const [i, replacements] of pieces) lines[i]!.content = replaced(lines[i]!.content, replacements);
   return secrets;
+}
+
+/** A piece of a line, and what stands for it. */
+interface Replacement {
+  from: number;
+  to: number;
+  mark: string;
+}
+
+function replaced(content: string, replacements: readonly Replacement[]): string {
+  let [text, at] = ["", 0];
+  for (const { from, to, mark } of replacements) {
+    text += content.slice(at, from) + mark;
+    at = to;
+  }
+  return text + content.slice(at);
 }

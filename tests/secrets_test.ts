@@ -107,6 +107,7 @@ test("what only looks like a secret is left alone", async () => {
     `"_auth": "\${NPM_TOKEN}"`,
     "//registry.npmjs.org/:_authToken=${NPM_TOKEN}",
     `"dp.st.title"`,
+    "Authorization: Basic authentication is used",
   ];
   for (const text of harmless) assertEquals(await findSecrets(text), [], text);
 });

@@ -194,6 +194,7 @@ export function samples(seed = 1): Sample[] {
   add("airtable-token", `pat${make.alnum(14)}.${make.hex(64)}`);
   add("buildkite-token", `bkua_${make.hex(40)}`);
   add("wireguard-key", `${make.base64(42)}8=`, (value) => `PrivateKey = ${value}`);
+  add("basic-auth", btoa(`bob:${make.alnum(12)}`), (value) => `Authorization: Basic ${value}`);
   add("url-password", `:${make.alnum(12)}`, (value) => `REDIS=redis://${value}@cache.acme.io:6379/0`);
   add("env-secret", make.hex(64), (value) => `SESSION_${"SECRET"}=${value}`);
   add("env-secret", make.base64(44), (value) => `export APP_${"TOKEN"}="${value}"`);

@@ -8,6 +8,7 @@ import { COMMANDS } from "./commands.ts";
 import { type Config, readUserFile, resolveConfig } from "./config.ts";
 import { describeError, EXIT, exitCodeOf, UsageError } from "./errors.ts";
 import { nearest } from "./settings.ts";
+import { onTrace } from "./trace.ts";
 import { VERSION } from "./version.ts";
 import { readWords, type Words } from "./words.ts";
 import { processWorld, say, type World } from "./world.ts";
@@ -20,12 +21,19 @@ import { processWorld, say, type World } from "./world.ts";
  */
 export async function main(args: readonly string[], world: World = processWorld()): Promise<number> {
   let code: number;
+  const stopTracing = debugs(args, world)
+    ? onTrace(({ what, outcome, milliseconds }) => {
+      void say(world, `${what}: ${outcome}, ${Math.round(milliseconds)} ms`);
+    })
+    : () => {};
   try {
     code = await run(readWords(args), world);
   } catch (error) {
     await say(world, describeError(error));
     if (debugs(args, world)) await say(world, error instanceof Error ? error.stack ?? "" : String(error));
     code = exitCodeOf(error);
+  } finally {
+    stopTracing();
   }
   const { failure } = world.stdout;
   if (failure === undefined || ("code" in failure && failure.code === "EPIPE")) return code; // who has read enough has gone
@@ -59,8 +67,11 @@ async function run(words: Words, world: World): Promise<number> {
       return await (await import("./pulls_command.ts")).pullsCommand(context);
     case "resume":
       return await (await import("./review_command.ts")).resumeCommand(context);
-    case "ask":
+    case "ask": {
+      const { canTalk, talkCommand } = await import("./talk.ts");
+      if (canTalk(context)) return await talkCommand(context);
       return await (await import("./ask_command.ts")).askCommand(context);
+    }
     case "providers":
       return await (await import("./providers_command.ts")).providersCommand(context);
     case "checks":

@@ -16,6 +16,7 @@ import type { Readable } from "node:stream";
 import { clearTimeout, setTimeout } from "node:timers";
 import { OctavoError, type OctavoErrorOptions } from "./errors.ts";
 import type { Env } from "./paths.ts";
+import { begin } from "./trace.ts";
 
 export type { Env } from "./paths.ts";
 
@@ -177,6 +178,7 @@ async function* read(
 function start(program: string, args: readonly string[], options: RunOptions): Running {
   const { promise: done, resolve, reject } = Promise.withResolvers<Exit>();
   done.catch(() => {}); // nobody needs to look at it
+  const over = begin(() => [program, ...args].join(" "));
   let child: ChildProcess;
   try {
     options.signal?.throwIfAborted();
@@ -218,6 +220,7 @@ function start(program: string, args: readonly string[], options: RunOptions): R
   });
   child.on("close", (code, signal) => {
     cleanUp();
+    over(`exit code ${code ?? signal}`);
     if (failure) reject(failure.error);
     else resolve({ code: code ?? signalCode(signal), signal: signal ?? undefined, stderr: stderr() });
   });

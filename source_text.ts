@@ -106,8 +106,6 @@ export interface FileFacts {
   test: boolean;
   /** It is somebody else's, built, generated or part of documentation. */
   foreign: boolean;
-  /** It is new. */
-  added: boolean;
 }
 
 /** A line with all but one kind of its characters blanked. */

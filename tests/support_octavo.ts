@@ -1,7 +1,9 @@
 /** Runs octavo as its users do: the binary, the bundle, in folders and environments of their own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { binary } from "../scripts/build.ts";
 import { cleanEnv } from "./support.ts";
 import type { RecordedRequest, Reply } from "./support_server.ts";
@@ -53,7 +55,9 @@ export async function octavo(args: readonly string[], options: RunOptions): Prom
   if (input !== undefined) child.stdin!.on("error", () => {}).end(input); // it may end before it has read all
   const code = await new Promise<number>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => resolve(code ?? -1));
+    // Deno takes the exit codes 130 and 143 for the signals that they stand for.
+    const bySignal = (signal: NodeJS.Signals) => process.versions.deno ? 128 + constants.signals[signal] : -1;
+    child.on("close", (code, signal) => resolve(code ?? (signal === null ? -1 : bySignal(signal))));
   });
   return { code, ...written };
 }

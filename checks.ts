@@ -195,7 +195,6 @@ export class FileChecker {
       language: languageOf(path),
       test: isTest(path),
       foreign: isForeign(path),
-      added: file.status === "added",
     };
     this.#rules = lineRules.filter((rule) => rule.applies(this.#facts) && !options.off?.has(rule.id));
     this.#hint = hintOf(this.#rules);

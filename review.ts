@@ -363,7 +363,7 @@ class Run {
 }
 
 /** Hash of a part without its secrets, to know it again: the hash is kept. */
-function partHash(part: Part): string {
+export function partHash(part: Part): string {
   return createHash("sha256").update(part.text).digest("hex");
 }
 

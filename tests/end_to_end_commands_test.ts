@@ -3,9 +3,10 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, sy
 import { join } from "node:path";
 import { test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { binary, bundle, findDeno, findNode } from "../scripts/build.ts";
 import { SHIPPED } from "../templates.ts";
-import { git, makeRepository, withFolder, write } from "./support.ts";
-import { answer, octavo, prompt, withModel } from "./support_octavo.ts";
+import { git, makeRepository, root, withFolder, write } from "./support.ts";
+import { answer, conversations, messages, octavo, prompt, withModel } from "./support_octavo.ts";
 import { json, ndjson, type RecordedRequest, type Reply, withServer } from "./support_server.ts";
 import { inTerminal, terminalTest } from "./support_tmux.ts";
 
@@ -524,3 +525,150 @@ terminalTest("pr without a number ends with 130 when one picks none", async () =
     });
   });
 });
+
+// --- ask -----------------------------------------------------------------------------------------------------------
+
+test("ask takes the hunks of a file of the reviewed change along, all of them, and says when they have changed since", async () => {
+  await withChange(async (cwd) => {
+    const lines = (word: string) =>
+      Array.from({ length: 2_000 }, (_, n) => `line ${n} ${n % 100 === 0 ? word : ""}`).join("\n");
+    write(cwd, { "big.txt": lines("old") });
+    git(cwd, "add", ".");
+    git(cwd, "commit", "-q", "-m", "second");
+    write(cwd, { "big.txt": lines("new"), "a.ts": "one\n2\nthree\n" });
+    await withServer(() => answer("Seen."), async (server) => {
+      const env = { ...withModel(server.url), OCTAVO_MAX_DIFF_CHARS: "2000" };
+      assertEquals((await octavo([], { cwd, env })).code, 0);
+      assert(!prompt(server.requests[0]!).includes("+line 1900 new"), "the file was cut");
+      const asked = await octavo(["ask", "Why?", "@diff:big.txt", "@a.ts:2"], { cwd, env });
+      assertEquals(asked.code, 0, asked.stderr);
+      const question = messages(server.requests.at(-1)!).at(-1)!.content;
+      assertStringIncludes(question, "the diff of big.txt:\n```\ndiff --git a/big.txt b/big.txt\n");
+      assertStringIncludes(question, "+line 0 new");
+      assertStringIncludes(question, "+line 1900 new");
+      assertStringIncludes(question, "a.ts:2-2:\n```\n2\n```");
+      assert(!asked.stderr.includes("as it is now"), asked.stderr);
+      write(cwd, { "big.txt": lines("newer") });
+      const later = await octavo(["ask", "Why?", "@diff:big.txt"], { cwd, env });
+      assertStringIncludes(later.stderr, 'the diff of "big.txt" is not the reviewed one any more');
+      assertStringIncludes(messages(server.requests.at(-1)!).at(-1)!.content, "+line 0 newer");
+    });
+  });
+});
+
+test("@diff of a file that is not in the change names the nearest; of a patch from standard input it is refused", async () => {
+  await withChange(async (cwd) => {
+    await withServer(() => answer("Seen."), async (server) => {
+      const env = withModel(server.url);
+      await octavo([], { cwd, env });
+      const unknown = await octavo(["ask", "Why?", "@diff:b.ts"], { cwd, env });
+      assertEquals(unknown.code, 2);
+      assertStringIncludes(unknown.stderr, "did you mean @diff:a.ts?");
+      await octavo(["diff", "-"], { cwd, env, input: git(cwd, "diff") });
+      const gone = await octavo(["ask", "Why?", "@diff:a.ts"], { cwd, env });
+      assertEquals(gone.code, 2);
+      assertStringIncludes(gone.stderr, "standard input");
+      assertEquals(server.requests.length, 2);
+    });
+  });
+});
+
+test("@diff of a commit shows what was reviewed, whatever has happened to the file since", async () => {
+  await withChange(async (cwd) => {
+    git(cwd, "commit", "-q", "-a", "-m", "second");
+    await withServer(() => answer("Seen."), async (server) => {
+      const env = withModel(server.url);
+      await octavo(["commit"], { cwd, env });
+      write(cwd, { "a.ts": "something else\n" });
+      git(cwd, "commit", "-q", "-a", "-m", "third");
+      const { code, stderr } = await octavo(["ask", "Why?", "@diff:a.ts"], { cwd, env });
+      assertEquals(code, 0, stderr);
+      assertStringIncludes(messages(server.requests[1]!).at(-1)!.content, "-two\n+2\n");
+      assert(!stderr.includes("as it is now"));
+    });
+  });
+});
+
+terminalTest(
+  "ask without a question is a conversation: history, attachments, mistakes that end nothing, Ctrl-D",
+  async () => {
+    await withChange(async (cwd, home) => {
+      const script = (_: RecordedRequest, index: number) => answer(["Seen.", "It is *two*.", "Yes."][index]!);
+      await withServer(script, async (server) => {
+        const env = withModel(server.url);
+        await octavo([], { cwd, env });
+        await inTerminal(["ask"], { cwd, env }, async (screen) => {
+          await screen.shows(/^> *$/m);
+          screen.type("What is @nope.ts?");
+          screen.press("Enter");
+          await screen.shows('Cannot attach "nope.ts"');
+          screen.type("What is in @a.ts:2, and why?");
+          screen.press("Enter");
+          await screen.shows("It is two.");
+          await screen.shows(/It is two\.\s+> *$/);
+          screen.press("Up"); // brings the last question back
+          await screen.shows(/> What is in @a\.ts:2, and why\?$/);
+          screen.press("C-u");
+          screen.type("Sure?");
+          screen.press("Enter");
+          await screen.shows(/Yes\.\s+> *$/);
+          screen.press("C-d");
+          assertEquals(await screen.ended(), 0);
+        });
+        assertEquals(
+          messages(server.requests[1]!).at(-1)!.content,
+          "What is in a.ts:2, and why?\n\na.ts:2-2:\n```\n2\n```",
+        );
+        assertEquals(messages(server.requests[2]!).length, 5);
+        const [saved] = conversations(home);
+        assertEquals(saved!.messages.slice(2).map(({ role }) => role), ["user", "assistant", "user", "assistant"]);
+        // and the next time the arrow key brings the questions back that were asked before
+        await inTerminal(["ask"], { cwd, env }, async (screen) => {
+          await screen.shows(/^> *$/m);
+          screen.press("Up", "Up");
+          await screen.shows("> What is in a.ts:2, and why?");
+          screen.press("C-c"); // empties the line
+          await screen.shows(/^> *$/m);
+          screen.press("C-c");
+          assertEquals(await screen.ended(), 130);
+        });
+      });
+    });
+  },
+);
+
+/** What a conversation runs in: each has line editing of its own. */
+const RUNTIMES: [name: string, program: () => Promise<string[]>][] = [
+  ["binary", async () => [await binary()]],
+  ["bundle in node", async () => [await findNode(), await bundle()]],
+  ["source in deno", async () => [await findDeno(), "run", "-A", join(root, "mod.ts")]],
+];
+
+for (const [runtime, program] of RUNTIMES) {
+  terminalTest(`Ctrl-C during an answer ends the answer, keeps what came, and asks on (${runtime})`, async () => {
+    await withChange(async (cwd, home) => {
+      const chunk = `data: ${JSON.stringify({ choices: [{ delta: { content: "So far so" } }] })}\n\n`;
+      const endless: Reply = { headers: { "content-type": "text/event-stream" }, body: [chunk, new Promise(() => {})] };
+      await withServer([answer("Seen."), endless, answer("Done.")], async (server) => {
+        const cache = process.env.DENO_DIR ?? join(process.env.HOME ?? "", ".cache/deno");
+        const env = { ...withModel(server.url), DENO_DIR: cache };
+        await octavo([], { cwd, env });
+        await inTerminal(["ask"], { cwd, env, program: await program() }, async (screen) => {
+          await screen.shows(/^> *$/m);
+          screen.type("Go on");
+          screen.press("Enter");
+          await screen.shows("So far so");
+          screen.press("C-c");
+          await screen.shows(/what came of the answer is kept\s+> *$/);
+          screen.type("Again");
+          screen.press("Enter");
+          await screen.shows(/Done\.\s+> *$/);
+          screen.press("C-d");
+          assertEquals(await screen.ended(), 0);
+        });
+        const [saved] = conversations(home);
+        assertEquals(saved!.messages.slice(2).map(({ content }) => content), ["Go on", "So far so", "Again", "Done."]);
+      });
+    });
+  });
+}

@@ -12,7 +12,7 @@ import type { Finding } from "./findings.ts";
 import { HunkWatch } from "./hunk_watch.ts";
 import { redactPlan } from "./redacted_plan.ts";
 import { Redactor } from "./secret_mask.ts";
-import type { PlacedSecret } from "./secrets.ts";
+import { type PlacedSecret, redact } from "./secrets.ts";
 import type { Source } from "./sources.ts";
 
 /** How a source is planned. */
@@ -93,7 +93,14 @@ export async function planSource(
   const unredacted = options.checksOnly ? withoutParts(plan) : plan;
   const redacted = await redactPlan(unredacted, redactor);
   const checks = await redactor.deep(joined(checker.end(), await secrets.end()));
-  return { unredacted, ...redacted, checks };
+  const inTitle = options.checksOnly ? [] : await secretsOfTitle(source.title, redactor);
+  return { unredacted, plan: redacted.plan, secrets: [...inTitle, ...redacted.secrets], checks };
+}
+
+async function secretsOfTitle(text: string, redactor: Redactor): Promise<PlacedSecret[]> {
+  const { secrets } = await redact(text);
+  redactor.learn(secrets);
+  return secrets.map(({ id, title }) => ({ id, title, path: "the title" }));
 }
 
 /** Findings of the checks and secrets, file by file; a private key, which both find, is there once. */

@@ -38,6 +38,9 @@ export function* planNotices({ files, problems, raisedFrom }: Plan): Generator<R
   );
 }
 
+/** Secrets that are said one by one. */
+const MOST_SECRETS = 50;
+
 /** What becomes of each secret in what is planned. */
 export function* secretNotices(
   secrets: readonly PlacedSecret[],
@@ -48,13 +51,14 @@ export function* secretNotices(
 
 /** A sentence on each secret: it is replaced, or sent by the user's word. */
 export function secretMessages(secrets: readonly PlacedSecret[], { sent }: { sent: boolean }): string[] {
-  const messages = secrets.slice(0, MOST).map(({ id, title, path, line, side }) => {
+  const messages = secrets.slice(0, MOST_SECRETS).map(({ id, title, path, line, side }) => {
     const place = `${path}${line === undefined ? "" : `:${line}`}${side === "old" ? " (removed)" : ""}`;
     return `${title} in ${place}: ${sent ? "sent as it is (--send-secrets)" : `replaced by [secret: ${id}]`}`;
   });
-  if (secrets.length <= MOST) return messages;
+  const more = secrets.length - messages.length;
+  if (more === 0) return messages;
   return [
     ...messages,
-    `${secrets.length - MOST} more secrets ${sent ? "sent as they are (--send-secrets)" : "replaced"}`,
+    `${more} more secrets ${sent ? "sent as they are (--send-secrets)" : "replaced"}: --plan lists all`,
   ];
 }

@@ -38,7 +38,13 @@ export async function redactPlan(plan: Plan, redactor: Redactor): Promise<Redact
     return files.every((file, index) => file === part.files[index]) ? part : toPart(part.number, files);
   }));
   const [planned, problems] = [await redactor.deep(plan.files), await redactor.deep(plan.problems)];
-  return { plan: { ...plan, parts, files: planned, problems }, secrets: placed };
+  return { plan: { ...plan, parts, files: planned, problems }, secrets: distinct(placed) };
+}
+
+/** Each once: the headers of a file have its name several times. */
+function distinct(secrets: readonly PlacedSecret[]): PlacedSecret[] {
+  const key = ({ id, path, line, side }: PlacedSecret) => JSON.stringify([id, path, line, side]);
+  return [...new Map(secrets.map((secret) => [key(secret), secret])).values()];
 }
 
 /** Line ends of a file's diff, which ends with one. */

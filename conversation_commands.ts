@@ -14,7 +14,9 @@ import {
   removeConversation,
 } from "./conversation.ts";
 import { EXIT, UsageError } from "./errors.ts";
-import { clip, displayWidth, visible } from "./text.ts";
+import { shortPath } from "./paths.ts";
+import { table } from "./table.ts";
+import { visible } from "./text.ts";
 
 /** `octavo log`, `octavo show`, `octavo rm`. */
 export async function conversationCommand(context: Context): Promise<number> {
@@ -56,13 +58,12 @@ async function repositoryRoot({ dir, world }: Context): Promise<string | undefin
 async function log(context: Context): Promise<number> {
   const { words: { flags }, world } = context;
   const repository = flags.all ? undefined : await repositoryRoot(context);
-  const { conversations, broken } = await listConversations(conversationsDir(world.env), {
-    where: (conversation) => flags.all === true || conversation.repository === repository,
-  });
+  const { conversations: all, broken } = await listConversations(conversationsDir(world.env));
   for (const { message } of broken) await notice(context, message);
-  if (flags.json) await world.stdout.write(`${JSON.stringify(conversations.map(describe), undefined, 2)}\n`);
-  else if (conversations.length === 0) await notice(context, "no review is saved here; octavo log --all lists all");
-  else await world.stdout.write(logTable(conversations.map(describe), flags.all === true, world.stdout));
+  const rows = all.filter((one) => flags.all === true || one.repository === repository).map(describe);
+  if (flags.json) await world.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
+  else if (rows.length === 0) await notice(context, "no review is saved here; octavo log --all lists all");
+  else await world.stdout.write(logTable(rows, all.map(({ id }) => id), context));
   return EXIT.ok;
 }
 
@@ -94,21 +95,39 @@ function describe({ id, createdAt, repository, title, review }: Conversation): R
   };
 }
 
-function logTable(rows: readonly Row[], all: boolean, { isTerminal, columns }: Context["world"]["stdout"]): string {
+function logTable(rows: readonly Row[], ids: readonly string[], { words: { flags }, world }: Context): string {
+  const { isTerminal, columns } = world.stdout;
   const cells = rows.map(({ id, createdAt, repository, title, status, parts, done, findings }) => [
-    id,
-    createdAt.slice(0, 16).replace("T", " "),
-    status === "complete" ? `${parts} part${parts === 1 ? "" : "s"}` : `${done} of ${parts} parts`,
-    `${findings} finding${findings === 1 ? "" : "s"}`,
-    ...(all ? [visible(repository ?? "-")] : []),
+    isTerminal ? shortId(id, ids) : id,
+    localTime(createdAt),
+    status === "complete" ? count(parts, "part") : `${done} of ${count(parts, "part")}`,
+    count(findings, "finding"),
+    // all the same without --all
+    ...(flags.all ? [visible(repository === null ? "-" : shortPath(repository, world.env))] : []),
     visible(title).replaceAll("\n", " "),
   ]);
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column]!))));
-  return cells.map((row) => {
-    const line = row.map((cell, column) => cell + " ".repeat(widths[column]! - displayWidth(cell))).join("  ")
-      .trimEnd();
-    return `${isTerminal ? clip(line, columns) : line}\n`;
-  }).join("");
+  return table(cells, { columns: isTerminal ? columns : undefined });
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Date and time of an id, without which it is none. */
+const SHORT_ID = "20261201-155201".length;
+
+/** As much of an id as tells it from all others. */
+function shortId(id: string, ids: readonly string[]): string {
+  const short = id.slice(0, SHORT_ID);
+  return ids.some((other) => other !== id && other.startsWith(short)) ? id : short;
+}
+
+/** A time as clocks show it where the person is: `2026-12-01 16:52`. */
+function localTime(iso: string): string {
+  const time = new Date(iso);
+  const [month, day, hours, minutes] = [time.getMonth() + 1, time.getDate(), time.getHours(), time.getMinutes()]
+    .map((number) => String(number).padStart(2, "0"));
+  return `${time.getFullYear()}-${month}-${day} ${hours}:${minutes}`;
 }
 
 async function show(context: Context): Promise<number> {

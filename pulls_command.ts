@@ -9,7 +9,8 @@ import { EXIT, UsageError } from "./errors.ts";
 import { completeRepository, listPulls, parseRepository, type PullRequest } from "./github.ts";
 import { githubOf, repositoryOnGitHub } from "./pull_source.ts";
 import { repositoryOf } from "./source.ts";
-import { clip, displayWidth, visible } from "./text.ts";
+import { table } from "./table.ts";
+import { visible } from "./text.ts";
 
 /** Lists the open pull requests of the repository one is in, or of the one that is named. */
 export async function pullsCommand(context: Context): Promise<number> {
@@ -31,7 +32,7 @@ export async function pullsCommand(context: Context): Promise<number> {
         : completeRepository(github, named(name)),
     );
     if (pulls.length === 0) await notice(context, "no open pull request");
-    await world.stdout.write(table(pulls, world.stdout));
+    await world.stdout.write(listed(pulls, world.stdout));
     return EXIT.ok;
   } catch (error) {
     if (stop.reason === undefined) throw error;
@@ -47,17 +48,11 @@ function named(name: string) {
   return repository;
 }
 
-function table(pulls: readonly PullRequest[], { isTerminal, columns }: Context["world"]["stdout"]): string {
+function listed(pulls: readonly PullRequest[], { isTerminal, columns }: Context["world"]["stdout"]): string {
   const rows = pulls.map(({ number, author, title, draft }) => [
     String(number),
     visible(author ?? ""),
     `${draft ? "(draft) " : ""}${visible(title).replaceAll("\n", " ")}`,
   ]);
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => displayWidth(row[column]!))));
-  return rows.map(([number, author, title]) => {
-    const line = `${number!.padStart(widths[0]!)}  ${author}${
-      " ".repeat(widths[1]! - displayWidth(author!))
-    }  ${title}`;
-    return `${isTerminal ? clip(line, columns) : line}\n`;
-  }).join("");
+  return table(rows, { columns: isTerminal ? columns : undefined, right: [0] });
 }

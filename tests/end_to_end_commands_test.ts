@@ -672,3 +672,49 @@ for (const [runtime, program] of RUNTIMES) {
     });
   });
 }
+
+// --- log -----------------------------------------------------------------------------------------------------------
+
+test("log shows when, parts, findings and title of each review, with --all its repository too", async () => {
+  await withChange(async (cwd, home) => {
+    await withServer(() => answer("## Issues\n\n- 🟠 `a.ts:2` — a number\n  `2`\n  It breaks.\n"), async (server) => {
+      await octavo([], { cwd, env: withModel(server.url) });
+      const time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d";
+      const own = await octavo(["log"], { cwd });
+      assertMatch(
+        own.stdout,
+        new RegExp(`^[0-9a-z-]+  ${time}  1 part  1 finding  working tree of project \\(main\\)\n$`),
+      );
+      const all = await octavo(["log", "--all"], { cwd: home, home });
+      assertMatch(all.stdout, new RegExp(`^[0-9a-z-]+  ${time}  1 part  1 finding  ~/project  working tree`));
+      const utc = JSON.parse((await octavo(["log", "--json"], { cwd })).stdout)[0].createdAt;
+      const there = await octavo(["log"], { cwd, env: { TZ: "Pacific/Kiritimati" } }); // UTC+14
+      const shown = new RegExp(time).exec(there.stdout)![0];
+      assertEquals(
+        Math.floor(Date.parse(`${shown.replace(" ", "T")}:00+14:00`) / 60_000),
+        Math.floor(Date.parse(utc) / 60_000),
+      );
+      assertEquals((await octavo(["log"], { cwd: home, home })).stdout, "");
+    });
+  });
+});
+
+terminalTest(
+  "log at a terminal has an id that is as short as it may be, and fits 40 columns as well as 80",
+  async () => {
+    await withChange(async (cwd) => {
+      await withServer(() => answer("Seen."), async (server) => {
+        await octavo([], { cwd, env: withModel(server.url) });
+        for (const columns of [40, 80]) {
+          await inTerminal(["log"], { cwd, columns }, async (screen) => {
+            const [first = ""] = (await screen.shows("ended with 0")).split("\n");
+            const id = first.split(" ")[0]!;
+            assertMatch(id, /^\d{8}-\d{6}$/);
+            assertEquals((await octavo(["show", id], { cwd })).code, 0);
+            assertStringIncludes(screen.text(), "working tree of");
+          });
+        }
+      });
+    });
+  },
+);

@@ -12,7 +12,8 @@ import type { Finding } from "./findings.ts";
 import { HunkWatch } from "./hunk_watch.ts";
 import { redactPlan } from "./redacted_plan.ts";
 import { Redactor } from "./secret_mask.ts";
-import { type PlacedSecret, redact } from "./secrets.ts";
+import { type PlacedSecret, redact, SECRET_RULES } from "./secrets.ts";
+import { nearest } from "./settings.ts";
 import type { Source } from "./sources.ts";
 
 /** How a source is planned. */
@@ -25,6 +26,8 @@ export interface SourcePlanOptions {
   include?: readonly string[];
   /** No model is asked: the checks see everything, and there are no parts. */
   checksOnly?: boolean;
+  /** Ids of rules of the built-in checks that are switched off. Secrets are kept from leaving in any case. */
+  checksOff?: readonly string[];
 }
 
 /** A plan, and what the built-in checks found in it. */
@@ -43,21 +46,23 @@ export interface SourcePlan {
  * Reads a source to its end and plans it.
  *
  * @param redactor Learns the secrets that are found.
- * @throws {UsageError} if the text is no patch, and what the source throws.
+ * @throws {UsageError} if the text is no patch, or a rule is to be switched off that is none; and what the source
+ * throws.
  */
 export async function planSource(
   source: Source,
   options: SourcePlanOptions,
   redactor: Redactor = new Redactor(),
 ): Promise<SourcePlan> {
-  const { PatchChecker } = await import("./checks.ts");
+  const { PatchChecker, rules } = await import("./checks.ts");
+  const off = knownRules(options.checksOff ?? [], [...rules, ...SECRET_RULES].map(({ id }) => id));
   const chunks = begin(source.chunks); // git works while it is asked about attributes
   const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]).catch(async (error: unknown) => {
     await chunks[Symbol.asyncIterator]().return?.();
     throw error;
   });
   const planner = new ReviewPlanner({ maxDiffChars: options.maxDiffChars, skip });
-  const checker = new PatchChecker();
+  const checker = new PatchChecker({ off });
   const secrets = new AddedSecrets();
   const watched = new Map<FileDiff, HunkWatch>();
   const parser = new PatchParser({
@@ -92,7 +97,9 @@ export async function planSource(
   }
   const unredacted = options.checksOnly ? withoutParts(plan) : plan;
   const redacted = await redactPlan(unredacted, redactor);
-  const checks = await redactor.deep(joined(checker.end(), await secrets.end()));
+  const checks = await redactor.deep(
+    joined(checker.end(), (await secrets.end()).filter(({ rule = "" }) => !off.has(rule))),
+  );
   const inTitle = options.checksOnly ? [] : await secretsOfTitle(source.title, redactor);
   return { unredacted, plan: redacted.plan, secrets: [...inTitle, ...redacted.secrets], checks };
 }
@@ -101,6 +108,16 @@ async function secretsOfTitle(text: string, redactor: Redactor): Promise<PlacedS
   const { secrets } = await redact(text);
   redactor.learn(secrets);
   return secrets.map(({ id, title }) => ({ id, title, path: "the title" }));
+}
+
+/** Rules by their ids; a wrong one is a mistake, and not passed over. */
+function knownRules(ids: readonly string[], known: readonly string[]): ReadonlySet<string> {
+  const wrong = ids.find((id) => !known.includes(id));
+  if (wrong === undefined) return new Set(ids);
+  const near = nearest(wrong, known);
+  throw new UsageError(`The built-in checks have no rule "${wrong}"`, {
+    hint: near ? `did you mean "${near}"?` : "octavo checks lists them",
+  });
 }
 
 /** Findings of the checks and secrets, file by file; a private key, which both find, is there once. */

@@ -146,3 +146,29 @@ test("the source is left where its attributes cannot be read, and its error is t
   }();
   await assertRejects(() => planSource(source("", { chunks: broken }), { maxDiffChars: 2_000 }), GitError, "broke off");
 });
+
+test("planSource() leaves out what rules find that are switched off, and refuses rules that are none", async () => {
+  const patch = added(
+    "a.ts",
+    "debugger;",
+    'it.only("x", f);',
+    `const key = "ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}";`,
+  );
+  const rulesOf = async (checksOff: string[]) => {
+    const { checks } = await planSource(source(patch), { maxDiffChars: 16_000, checksOff });
+    return checks.map(({ rule }) => rule);
+  };
+  assertEquals(await rulesOf([]), ["debugger", "focused-test", "github-token"]);
+  assertEquals(await rulesOf(["debugger", "github-token"]), ["focused-test"]);
+  const error = await assertRejects(() => rulesOf(["debuger"]), UsageError);
+  assertEquals([error.message, error.hint], ['The built-in checks have no rule "debuger"', 'did you mean "debugger"?']);
+});
+
+test("planSource() replaces a secret whose rule is switched off all the same", async () => {
+  const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+  const { plan } = await planSource(source(added("a.ts", `const key = "${token}";`)), {
+    maxDiffChars: 16_000,
+    checksOff: ["github-token"],
+  });
+  assert(!JSON.stringify(plan).includes(token));
+});

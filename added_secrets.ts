@@ -15,7 +15,7 @@ const MAX_FINDINGS_OF_FILE = 50;
 const BATCH_CHARS = 1_000_000;
 
 /** Rules that find what need not be secret: an id is half of a pair, a key may be made for browsers. */
-const RISKS: readonly string[] = ["aws-access-key-id", "google-api-key"];
+export const RISKS: readonly string[] = ["aws-access-key-id", "google-api-key"];
 
 const WHY = "Whoever can read the repository, now or later, has it: revoke it and take it out of the history.";
 

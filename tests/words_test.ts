@@ -70,6 +70,47 @@ test("readWords() refuses what is named and not built yet, never ignores it", ()
   }
 });
 
+test("readWords() takes an action off the words, and without one the first", () => {
+  const read = (...args: string[]) => {
+    const { command, action, words, flags } = readWords(args);
+    return [command.name, action?.name, words, flags];
+  };
+  assertEquals(read("templates"), ["templates", "list", [], {}]);
+  assertEquals(read("templates", "reset", "review", "--yes"), ["templates", "reset", ["review"], { yes: true }]);
+  assertEquals(read("config", "set", "exclude", "a", "b"), ["config", "set", ["exclude", "a", "b"], {}]);
+  assertEquals(read("tree"), ["tree", undefined, [], {}]);
+});
+
+test("readWords() refuses an unknown action, and names the nearest or all", () => {
+  const near = refused("config", "ste", "x");
+  assertEquals([near.message, near.hint], ['octavo config has no "ste"', 'did you mean "octavo config set"?']);
+  assertEquals(refused("providers", "frobnicate").hint, "there are: list, test");
+});
+
+test("readWords() refuses a command that needs an action without one", () => {
+  assertStringIncludes(refused("completions").message, "needs one of bash, zsh, fish");
+});
+
+test("readWords() refuses too few and too many words of an action, and flags of another one", () => {
+  assertEquals(refused("templates", "edit").message, "octavo templates edit needs NAME");
+  assertStringIncludes(refused("templates", "edit", "a", "b").message, 'takes one NAME, not "b" as well');
+  assertStringIncludes(refused("templates", "list", "a").message, 'takes no word, not "a" as well');
+  assertStringIncludes(refused("templates", "show", "a", "--yes").message, "does not take --yes, a flag of reset");
+});
+
+test("readWords() asks for no action where help is wanted", () => {
+  for (const command of COMMANDS) assertEquals(readWords([command.name, "--help"]).help, true, command.name);
+});
+
+test("every action that a flag belongs to is there", () => {
+  for (const { name, flags = [], actions = [] } of COMMANDS) {
+    const names = actions.map((action) => action.name);
+    for (const flag of flags) {
+      for (const action of flag.actions ?? []) assert(names.includes(action), `${name} ${action}`);
+    }
+  }
+});
+
 test("every key that a command takes is a setting", () => {
   const keys = SETTINGS.map(({ key }) => key);
   for (const command of COMMANDS) {
@@ -89,6 +130,8 @@ test("the general help fits a screen of 80 columns and names every command", () 
 test("the help of a command names each of its flags", () => {
   for (const command of COMMANDS) {
     const help = commandHelp(command);
+    for (const line of help.split("\n")) assert(line.length <= 80 || line.startsWith("  octavo"), line);
+    for (const { name } of command.actions ?? []) assertStringIncludes(help, `  ${name}`);
     for (const key of settingsOf(command)) {
       const flag = SETTINGS.find((setting) => setting.key === key)?.flag;
       if (flag !== undefined) assertStringIncludes(help, `--${flag}`);

@@ -106,6 +106,11 @@ declare module "@std/streams/text-line-stream" {
   }
 }
 
+declare module "@std/yaml/parse" {
+  export function parse(content: string): unknown;
+  export function parseAll(content: string): unknown;
+}
+
 declare module "@secretlint/secretlint-rule-preset-recommend" {
   export interface Context {
     sharedOptions: object;

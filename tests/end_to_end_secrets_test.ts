@@ -6,8 +6,9 @@ import { test } from "node:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { binary, bundle, findBun, findDeno, findNode } from "../scripts/build.ts";
 import { FORMATS } from "../settings.ts";
-import { allowMinutes, commitAll, makeRepository, withFolder, write } from "./support.ts";
+import { allowMinutes, commitAll, makeRepository, root, withFolder, write } from "./support.ts";
 import { answer, messages, octavo, prompt, withModel } from "./support_octavo.ts";
 import { SecretMaker } from "./support_secrets.ts";
 import { json, type RecordedRequest, type Reply, type TestServer, withServer } from "./support_server.ts";
@@ -326,5 +327,31 @@ test("an error in which a provider quotes what it was sent is shown and kept wit
       assertStringIncludes(stdout, "cannot read [secret: gitlab-token]");
       assertEquals(seen(found, [stdout, stderr, ...saved()]), []);
     });
+  });
+});
+
+test("secrets are found by the binary, by the bundle in node, and from source in deno and bun", async () => {
+  const make = new SecretMaker(3);
+  const source = join(root, "mod.ts");
+  const config = join(root, "deno.json");
+  const programs = [
+    [await binary()],
+    [await findNode(), await bundle()],
+    [await findDeno(), "run", "-A", "--config", config, source],
+    [await findBun(), "--no-env-file", source],
+  ];
+  await withFolder(async (home) => {
+    const cwd = join(home, "project");
+    makeRepository(cwd, { "a.ts": "1\n" });
+    write(cwd, {
+      "a.ts": `// secretlint-disable\nconst a = "npm_${make.alnum(36)}";\nconst b = "AIza${make.base64url(35)}";\n`,
+    });
+    for (const program of programs) {
+      const env = { DENO_DIR: process.env.DENO_DIR ?? join(process.env.HOME ?? "", ".cache/deno") };
+      const run = await octavo(["--model", "builtin", "--format", "json"], { cwd, program, env });
+      assertEquals(run.code, 0, run.stderr);
+      const findings: { rule: string; line: number }[] = JSON.parse(run.stdout).findings;
+      assertEquals(findings.map(({ rule, line }) => [rule, line]), [["npm-token", 2], ["google-api-key", 3]]);
+    }
   });
 });

@@ -47,7 +47,7 @@ export type {
   Section,
   Usage,
 } from "./report.ts";
-export { createFormatter, type Format, type Formatter, type FormatterOptions } from "./reports.ts";
+export { createFormatter, type Format, FORMATS, type Formatter, type FormatterOptions } from "./reports.ts";
 export { type EarlierRun, review, type ReviewKeeper, type ReviewOptions, type ReviewState } from "./review.ts";
 export { openSource, type Source, type SourceContext, type SourceKind, type SourceRequest } from "./sources.ts";
 export {

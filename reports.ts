@@ -11,7 +11,7 @@ import { jsonText, oneLine, readEntries } from "./entries.ts";
 import type { Report, ReviewEvent } from "./report.ts";
 import type { Format } from "./settings.ts";
 
-export type { Format } from "./settings.ts";
+export { type Format, FORMATS } from "./settings.ts";
 
 /** Takes the events of a review in their order and gives what to write for each. */
 export type Formatter = (event: ReviewEvent) => string;

@@ -49,7 +49,7 @@ export interface ChatRequest {
   signal?: AbortSignal;
   /** Milliseconds without any payload after which the stream is given up. */
   timeoutMs: number;
-  /** Tokens of the answer, only if the user set it. Anthropic, which wants a number, gets 8,192 without. */
+  /** Tokens of the answer, only if the user set it. Anthropic, which wants a number, gets 32,000 without. */
   maxTokens?: number;
   /** Only if the user set it. */
   temperature?: number;

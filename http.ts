@@ -465,6 +465,11 @@ function loadUndici(): Promise<Undici | undefined> {
   return undici;
 }
 
+/** Loads what the first request needs, so that its time is the server's. */
+export async function prepare(): Promise<void> {
+  if (!Reflect.has(globalThis, "Bun") && !denoRuntime()) await loadUndici();
+}
+
 const nodeAgents = new Map<string, object>();
 
 async function nodeFetch(proxy: string | undefined): Promise<Fetch> {

@@ -25,7 +25,10 @@ export interface Preset {
   readonly baseUrlVariable?: string;
   /** The header of its key, where it is not the protocol's own. */
   readonly keyHeader?: string;
-  /** What a bare provider stands for; else the first model it serves. */
+  /**
+   * What a bare provider stands for; else the first model it serves. As of December 2026, aliases where there are any:
+   * providers retire names within a year, and a refusal then names the ones there are.
+   */
   readonly model?: string;
   /** How it is started, where it is local. */
   readonly start?: string;
@@ -47,9 +50,9 @@ export const PRESETS: readonly Preset[] = [
     baseUrlVariable: "LITELLM_BASE_URL",
     start: "litellm --model MODEL",
   }),
-  remote("openai", "OpenAI", "https://api.openai.com/v1", ["OPENAI_API_KEY"], "gpt-5-mini"),
+  remote("openai", "OpenAI", "https://api.openai.com/v1", ["OPENAI_API_KEY"], "gpt-6.1-terra"),
   {
-    ...remote("anthropic", "Anthropic", "https://api.anthropic.com", ["ANTHROPIC_API_KEY"], "claude-sonnet-4-5"),
+    ...remote("anthropic", "Anthropic", "https://api.anthropic.com", ["ANTHROPIC_API_KEY"], "claude-sonnet-5-5"),
     protocol: "anthropic",
   },
   remote("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ["OPENROUTER_API_KEY"], "openrouter/auto"),
@@ -58,10 +61,10 @@ export const PRESETS: readonly Preset[] = [
     "Google Gemini",
     "https://generativelanguage.googleapis.com/v1beta/openai",
     ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    "gemini-2.5-flash",
+    "gemini-flash-latest",
   ),
   remote("groq", "Groq", "https://api.groq.com/openai/v1", ["GROQ_API_KEY"], "openai/gpt-oss-120b"),
-  remote("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], "deepseek-chat"),
+  remote("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], "deepseek-flash"),
   remote("mistral", "Mistral", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"], "mistral-medium-latest"),
   {
     id: "azure",
@@ -101,6 +104,8 @@ export function presetOf(id: string): Preset | undefined {
 
 /** Context windows of well-known models behind a network, in tokens; a server of one's own may give them less. */
 const WINDOWS: readonly [RegExp, number][] = [
+  // what goes in, of 1,050,000 in all
+  [/\bgpt-6/, 922_000],
   [/\bgpt-4\.1/, 1_047_576],
   [/\bgpt-5/, 400_000],
   [/\bgpt-4o|\bgpt-4-turbo|\bchatgpt-4o/, 128_000],
@@ -108,9 +113,10 @@ const WINDOWS: readonly [RegExp, number][] = [
   [/\bgpt-3\.5-turbo/, 16_385],
   [/\bo[134](-mini|-pro)?\b/, 200_000],
   [/\bgpt-oss/, 131_072],
+  [/\bclaude-[a-z]+-([5-9]|4[-.][6-9])\b/, 1_000_000],
   [/\bclaude/, 200_000],
-  [/\bgemini-(1\.5|2|3|flash|pro)/, 1_048_576],
-  [/\bdeepseek-(chat|reasoner)/, 128_000],
+  [/\bgemini-(1\.5|\d|flash|pro)/, 1_048_576],
+  [/\bdeepseek-/, 128_000],
   [/\bcodestral/, 256_000],
   [/\b(mistral|magistral|devstral|ministral)-/, 128_000],
   [/\bllama-?(3\.[1-3]|4)/, 131_072],

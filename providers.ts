@@ -16,7 +16,7 @@ import {
   type ServedModel,
 } from "./endpoint.ts";
 import { ProviderError, UsageError } from "./errors.ts";
-import { displayUrl, type Env, errorDetail, isLoopback, readText, request } from "./http.ts";
+import { displayUrl, type Env, errorDetail, isLoopback, prepare, readText, request } from "./http.ts";
 import { ENVIRONMENT_ORDER, knownWindow, type Preset, presetOf, PRESETS, type Protocol } from "./presets.ts";
 import { fieldsOf, itemsOf, parseJson } from "./wire.ts";
 
@@ -67,6 +67,11 @@ export interface ModelSettings {
   signal?: AbortSignal;
   /** Ports of the local servers, by provider, instead of those of the presets. */
   ports?: Record<string, number>;
+  /**
+   * Milliseconds for the look at the local servers.
+   * @default 300
+   */
+  probeMs?: number;
 }
 
 /** The name that stands for octavo's own checks, without a model. */
@@ -425,6 +430,7 @@ function isSameName(served: string, wanted: string): boolean {
 
 /** The local servers that answer in the shape of one, all asked at once, off any proxy. */
 export async function probe(settings: ModelSettings): Promise<Found[]> {
+  await prepare();
   const found = await Promise.all(PROBED.map((id) => look(settings, id)));
   settings.signal?.throwIfAborted();
   return found.filter((one) => one !== undefined);
@@ -434,12 +440,13 @@ async function look(settings: ModelSettings, id: string): Promise<Found | undefi
   const preset = presetOf(id);
   const baseUrl = preset && presetUrl(settings, preset);
   if (preset === undefined || baseUrl === undefined) return undefined;
-  const limit = AbortSignal.timeout(PROBE_MS);
+  const { probeMs = PROBE_MS } = settings;
+  const limit = AbortSignal.timeout(probeMs);
   const signal = settings.signal ? AbortSignal.any([settings.signal, limit]) : limit;
   const url = baseUrl + (preset.protocol === "ollama" ? "/api/tags" : "/models");
   try {
     const response = await request({ url, env: settings.env, signal, proxy: false });
-    const answer = parseJson(await readText(response, { maxChars: MAX_LIST_CHARS, timeoutMs: PROBE_MS, signal }));
+    const answer = parseJson(await readText(response, { maxChars: MAX_LIST_CHARS, timeoutMs: probeMs, signal }));
     const models = response.ok ? modelsIn(preset.protocol, answer) : undefined;
     if (models === undefined) return undefined;
     const from = `found on ${new URL(baseUrl).host}`;

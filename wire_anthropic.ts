@@ -21,9 +21,10 @@ import {
 
 /**
  * Tokens of an answer where the user set none: the protocol wants a number. A review of one part has eight issues at
- * most, about 2,000 tokens; the rest is room for a long one. Models that allow less say so, and get what they allow.
+ * most, about 2,000 tokens; the rest is room for the reasoning, which counts as well. Models that allow less say so,
+ * and get what they allow.
  */
-export const DEFAULT_MAX_TOKENS = 8192;
+export const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Messages. */
 export const anthropic: Wire = { path: "/v1/messages", framing: "sse", body, reader: () => ({ read, whole }) };

@@ -62,6 +62,14 @@ describe("a prompt that does not fit", () => {
       "200000 tokens",
     ],
     [
+      "Anthropic with the room for the answer",
+      "anthropic",
+      json({
+        error: { message: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease one" },
+      }, 400),
+      "200000 tokens",
+    ],
+    [
       "Anthropic by bytes",
       "anthropic",
       json({ error: { type: "request_too_large", message: "Request exceeds the maximum size" } }, 413),

@@ -57,11 +57,11 @@ describe("a 400 that names a parameter", () => {
   });
 
   test("tells how many tokens Anthropic's model allows, and gets as many", async () => {
-    const message = "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku";
+    const message = "max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku";
     const good = replyOf(typedEvents(textDelta("fine"), { type: "message_stop" }));
     const outcome = await askServer("anthropic", [json({ type: "error", error: { message } }, 400), good]);
     assertEquals(outcome.text, "fine");
-    assertEquals(outcome.server.requests.map((request) => request.json.max_tokens), [8192, 4096]);
+    assertEquals(outcome.server.requests.map((request) => request.json.max_tokens), [32_000, 4096]);
   });
 });
 

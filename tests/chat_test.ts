@@ -80,7 +80,7 @@ describe("an answer", () => {
       assertEquals(request?.headers["x-api-key"], "sk-ant");
       assertEquals(request?.headers["anthropic-version"], "2023-06-01");
       assertEquals(request?.headers.authorization, undefined);
-      assertEquals(request?.json.max_tokens, 8192);
+      assertEquals(request?.json.max_tokens, 32_000);
     });
   });
 

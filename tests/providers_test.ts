@@ -10,6 +10,9 @@ import { BUILTIN, contextWindow, findModel, type Model, type ModelSettings } fro
 import { withFolder } from "./support.ts";
 import { json, type RecordedRequest, type Reply, serve, type TestServer, withServer } from "./support_server.ts";
 
+/** Milliseconds in which a local server answers on any machine; octavo itself waits 300. */
+const PATIENT_MS = 20_000;
+
 /** Ports on which nobody listens, for every local server that octavo looks for. */
 async function deadPorts(): Promise<Record<string, number>> {
   const server = await serve([]);
@@ -21,7 +24,8 @@ const dead = deadPorts();
 
 /** The model that settings choose. Nothing runs on this machine, unless `ports` says so. */
 async function find(settings: Partial<ModelSettings>): Promise<Model> {
-  const found = await findModel({ env: {}, ...settings, ports: { ...await dead, ...settings.ports } });
+  const ports = { ...await dead, ...settings.ports };
+  const found = await findModel({ env: {}, probeMs: PATIENT_MS, ...settings, ports });
   if (found === BUILTIN) throw new Error("no model was found");
   return found;
 }
@@ -507,6 +511,10 @@ describe("the window of a model that was found", () => {
     assertEquals(gpt.contextWindow, 128_000);
     const claude = await find({ model: "anthropic/claude-sonnet-4-5", env: { ANTHROPIC_API_KEY: "k" } });
     assertEquals(await contextWindow(claude, { env: {} }), 200_000);
+    for (const name of ["claude-sonnet-4-6", "claude-sonnet-5-5", "claude-haiku-5-5"]) {
+      const newer = await find({ model: `anthropic/${name}`, env: { ANTHROPIC_API_KEY: "k" } });
+      assertEquals(newer.contextWindow, 1_000_000);
+    }
     const unknown = await find({ model: "openai/who-knows", env: { OPENAI_API_KEY: "k" } });
     assertEquals(await contextWindow(unknown, { env: {} }), undefined);
   });
@@ -521,6 +529,7 @@ test("describeProviders() tells of each provider what is there, by what, and wha
         env: { OPENAI_BASE_URL: `${mine.url}/openai`, GROQ_API_KEY: "k" },
         providers: { mine: { baseUrl: mine.url } },
         localOnly: true,
+        probeMs: PATIENT_MS,
         ports: { ...await dead, ollama: ollama.port },
       });
       const of = (id: string) => reports.find((report) => report.provider === id);

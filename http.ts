@@ -205,13 +205,16 @@ const FAILURES: readonly [HttpFailure, string, RegExp][] = [
 function explain(error: unknown, url: string, proxy: string | undefined): HttpError {
   const told = failureOf(error);
   const asked = `No answer from "${displayUrl(url)}"`;
-  if (proxy === undefined) return new HttpError(`${asked}: ${told.words}`, told.failure, { cause: error });
+  const trust = told.failure === "certificate"
+    ? { hint: "NODE_EXTRA_CA_CERTS names a file of authorities to trust" }
+    : {};
+  if (proxy === undefined) return new HttpError(`${asked}: ${told.words}`, told.failure, { cause: error, ...trust });
   const through = `${asked} through the proxy "${displayUrl(proxy)}"`;
   // a tunnel that is refused is the proxy's word, whatever the runtime calls it
   if (told.failure === "network" || /tunnel|UND_ERR_PRX/i.test(causes(error).join(" "))) {
     return new HttpError(`${through}: the proxy does not let it through`, "proxy", { cause: error });
   }
-  return new HttpError(`${through}: ${told.words}`, told.failure, { cause: error });
+  return new HttpError(`${through}: ${told.words}`, told.failure, { cause: error, ...trust });
 }
 
 /** What kind of failure a runtime's error is, and octavo's words for it. */

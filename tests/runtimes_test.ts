@@ -3,7 +3,8 @@
  * for a while, which is one second here. `OCTAVO_TEST_SILENCE=370 npm test` makes it longer than any runtime's own limit.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -29,6 +30,67 @@ for await (const event of chat({ model, messages, env: process.env, timeoutMs: 6
 }
 console.log(JSON.stringify({ text, limit: await runtimeLimit(process.env) ?? null }));
 `;
+
+/** The server's certificate and key, and the authority that signed it, below a folder; `false` without openssl. */
+async function makeCertificates(dir: string): Promise<boolean> {
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  writeFileSync(join(dir, "names"), "subjectAltName=IP:127.0.0.1\n");
+  const steps = [
+    ["req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "2", "-subj", "/CN=octavo test"],
+    ["req", ...key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=octavo"],
+    ["x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "server.crt"]
+      .concat("-days", "2", "-extfile", "names"),
+  ];
+  try {
+    for (const step of steps) await run("openssl", step, { cwd: dir });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+test(
+  "an authority of NODE_EXTRA_CA_CERTS is trusted by every runtime, and no other",
+  { timeout: 120_000 },
+  async (t) => {
+    mkdirSync(join(root, "dist"), { recursive: true });
+    const dir = mkdtempSync(join(root, "dist/certificates-"));
+    try {
+      if (!await makeCertificates(dir)) return t.skip("there is no openssl here");
+      const tls = { key: readFileSync(join(dir, "server.key")), cert: readFileSync(join(dir, "server.crt")) };
+      const server = createServer(tls, (_request, response) => response.end("heard")).unref();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const address = server.address();
+      const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`;
+      const program = join(dir, "program.ts");
+      writeFileSync(
+        program,
+        `import { request } from ${JSON.stringify(join(root, "http.ts"))};
+      const asking = request({ url: process.argv[2], env: process.env });
+      console.log(await asking.then((response) => response.text(), (error) => error.failure));`,
+      );
+      const outfile = join(dir, "program.mjs");
+      const bundling = ["--bundle", "--format=esm", "--platform=node", "--external:undici", "--log-level=error"];
+      await run(bin("esbuild"), [program, ...bundling, `--outfile=${outfile}`], { cwd: root });
+      const runtimes = [
+        [bin("bun"), program],
+        [bin("deno"), "run", "-A", "--no-check", "-c", join(root, "deno.json"), program],
+        [node, outfile],
+      ];
+      for (const [command = "", ...args] of runtimes) {
+        const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+        const trusting = { ...env, NODE_EXTRA_CA_CERTS: join(dir, "ca.crt") };
+        assertEquals((await run(command, [...args, url], { env })).stdout.trim(), "certificate", command);
+        assertEquals((await run(command, [...args, url], { env: trusting })).stdout.trim(), "heard", command);
+      }
+      server.close();
+      server.closeAllConnections();
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+);
 
 describe("a server that says nothing for a while and then streams is heard to its end", () => {
   let dir = "";

@@ -164,6 +164,7 @@ const MINUS = 45;
 const SLASH = 47;
 const AT = 64;
 const BACKSLASH = 92;
+const LETTER_M = 109;
 
 /** Colour codes (ECMA-48 SGR), and the "erase to the end of the line" that git may put behind them. */
 // deno-lint-ignore no-control-regex
@@ -473,6 +474,7 @@ export class PatchParser {
         const newline = text.indexOf("\n", position);
         if (newline < 0 && !last) return this.#leave(text, position);
         const end = newline < 0 ? text.length : newline;
+        if (!this.#colored && !last && endsInColor(text, position, end)) return this.#startColors(text, position);
         if (end - position <= MAX_HEADER_CHARS) this.#readLine(text, position, end);
         else {
           this.#line++;
@@ -614,11 +616,11 @@ export class PatchParser {
       if (newline < 0 && !last && columns.length < left.length) return position;
       if (columns.startsWith("\x1b") && !this.#colored) return position;
       const isNote = columns.startsWith("\\");
-      if (!isNote && !/^[-+ ]+$/.test(columns)) {
+      const isDeletion = !isNote && columns.includes("-");
+      if (!isNote && (!/^[-+ ]+$/.test(columns) || (!isDeletion && this.#newLeft === 0))) {
         this.#breakBody(text, position);
         return position;
       }
-      const isDeletion = !isNote && columns.includes("-");
       if (!isNote) {
         for (let i = 0; i < left.length; i++) if (columns[i] === (isDeletion ? "-" : " ")) left[i]!--;
         if (!isDeletion) this.#newLeft--;
@@ -647,8 +649,11 @@ export class PatchParser {
 
   /** The body ends before its header says so. */
   #breakBody(text: string, position: number): void {
-    const missing = Math.max(this.#oldLeft, this.#newLeft, ...this.#parentsLeft);
-    this.#problem(this.#line, `the hunk ends ${missing} line${missing === 1 ? "" : "s"} before its header says`);
+    // git itself counts lines of a parent that it then shows as another parent's (combine-diff.c, coalesce_lines).
+    const missing = this.#hunk?.columns ? this.#newLeft : Math.max(this.#oldLeft, this.#newLeft);
+    if (missing > 0) {
+      this.#problem(this.#line, `the hunk ends ${missing} line${missing === 1 ? "" : "s"} before its header says`);
+    }
     this.#endHunk(text, position);
   }
 
@@ -928,6 +933,15 @@ export class PatchParser {
 function isBlankLine(text: string, position: number): boolean {
   const at = text.charCodeAt(position) === RETURN ? position + 1 : position;
   return at >= text.length || text.charCodeAt(at) === NEWLINE;
+}
+
+/**
+ * Whether a line ends with the colour code that git puts behind all its lines, also where color.diff.meta is "normal".
+ * An escape in a name would be quoted.
+ */
+function endsInColor(text: string, position: number, end: number): boolean {
+  return text.charCodeAt(end - 1) === LETTER_M && text.startsWith("\x1b[m", end - 3) &&
+    text.startsWith("diff ", position);
 }
 
 /** Where the next line starts, by where a line's content ends. */

@@ -325,10 +325,13 @@ describe("hostile text is read in time that grows as it does:", () => {
     test(title, () => {
       const [small, large] = [make(2 ** 16), make(2 ** 20)];
       for (const [way, read] of Object.entries(WAYS)) {
-        read(small);
-        const [quick, slow] = [time(() => read(small)), time(() => read(large))];
-        // 16 times the text; the square of that is 256.
-        assert(slow < 500 + 60 * quick, `${way}: ${quick.toFixed(1)} ms, then ${slow.toFixed(1)} ms`);
+        // 16 times the text; the square of that is 256. A busy machine may get it wrong once, not three times.
+        let [quick, slow] = [Infinity, NaN];
+        for (let tries = 0; tries < 3 && !(slow <= 500 + 60 * quick); tries++) {
+          quick = Math.min(quick, time(() => read(small)), time(() => read(small)));
+          slow = time(() => read(large));
+        }
+        assert(slow <= 500 + 60 * quick, `${way}: ${quick.toFixed(1)} ms, then ${slow.toFixed(1)} ms`);
       }
     });
   }

@@ -311,6 +311,17 @@ test("parseUnifiedDiff() reads a combined diff against all its parents", () => {
   }
 });
 
+test("parseUnifiedDiff() goes by the new side where git counts more lines of a parent than it shows", () => {
+  const hunk = "@@@ -1,2 -1,9 +1,3 @@@\n  a\n- b\n -c\n++d\n +e\n";
+  const { files, problems } = parseUnifiedDiff(`diff --cc f\n--- a/f\n+++ b/f\n${hunk}${hunk}\ncommit 1\n\n    text\n`);
+  assertEquals(problems, []);
+  assertEquals(files[0]?.hunks.map(({ additions, deletions, lines }) => [additions, deletions, lines]), [[2, 2, 6], [
+    2,
+    2,
+    6,
+  ]]);
+});
+
 test("parseUnifiedDiff() reads a combined diff of three parents", () => {
   const { files, problems } = parseUnifiedDiff(
     "diff --cc f\n--- a/f\n+++ b/f\n@@@@ -1,1 -1,1 -1,2 +1,2 @@@@\n   a\n++ b\n\\ No newline at end of file\n",

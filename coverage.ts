@@ -45,7 +45,8 @@ export function isPartial(file: PlannedFile, { parts, status }: Pick<Report, "pa
 
 /** What happened to a part or to the summing up that is not done. */
 export function describeStatus(status: string): string {
-  return status === "pending" ? "was not asked" : status === "failed" ? "has failed" : `is ${status}`;
+  const words: Record<string, string> = { pending: "was not asked", failed: "has failed", skipped: "was skipped" };
+  return words[status] ?? `is ${status}`;
 }
 
 /** A number with its noun. */

@@ -26,8 +26,10 @@ export interface PlacedFinding {
 export interface DiffHtml {
   /** The lines, with the findings that are about one of them. */
   html: string;
-  /** Lines shown. */
+  /** Lines there are, with the headers of hunks. */
   rows: number;
+  /** Hunks there are. */
+  hunks: number;
   /** Findings whose line is not among those shown. */
   elsewhere: PlacedFinding[];
 }
@@ -70,6 +72,7 @@ export function diffHtml(file: FileDiff, hunks: number, findings: readonly Place
   return {
     html: rows.length === 0 ? "" : `<div class="diff">\n${html.join("\n")}\n</div>`,
     rows: rows.length,
+    hunks: rows.filter(({ kind }) => kind === "hunk").length,
     elsewhere,
   };
 }

@@ -211,20 +211,24 @@ function fileDiffs(report: Report, diff: readonly FileDiff[], findings: readonly
     const above = diff.elsewhere.map((placed) => elsewhereHtml(placed)).join("\n");
     const none = diff.html === "" ? '<p class="quiet">Its lines are not shown here.</p>' : "";
     const beside = above + none === "" ? "" : `<div class="inside">${above}${none}</div>`;
-    const rest = isPartial(file, report) || file.hunks > file.hunksSent
-      ? `<div class="inside"><p class="quiet">${escapeHtml(fileCoverage(file, report))}</p></div>`
-      : "";
+    const rest = [
+      ...(diff.html !== "" && diff.hunks < file.hunksSent
+        ? [`${count(file.hunksSent - diff.hunks, "hunk")} not shown here`]
+        : []),
+      ...(isPartial(file, report) ? [fileCoverage(file, report)] : []),
+    ].map((text) => `<p class="quiet">${escapeHtml(text)}</p>`).join("");
+    const below = rest === "" ? "" : `<div class="inside">${rest}</div>`;
     return `<details class="file" id="file${index + 1}"${open}><summary>${escapeHtml(nameOf(file))} ` +
       `<span class="quiet">${
         escapeHtml(lineCounts(file))
-      }</span>${tag}</summary>\n${beside}${diff.html}${rest}</details>`;
+      }</span>${tag}</summary>\n${beside}${diff.html}${below}</details>`;
   });
   return `<h2>${report.status === "planned" ? "What would be sent" : "The change"}</h2>\n${html.join("\n")}`;
 }
 
 function diffOf(record: FileDiff | undefined, { hunksSent }: PlannedFile, mine: readonly Numbered[]) {
   return record === undefined || record.text === ""
-    ? { html: "", rows: 0, elsewhere: [...mine] }
+    ? { html: "", rows: 0, hunks: 0, elsewhere: [...mine] }
     : diffHtml(record, hunksSent, mine);
 }
 

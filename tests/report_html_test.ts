@@ -115,6 +115,13 @@ test("of a trimmed file only the hunks that were sent are shown, and the rest is
   assertStringIncludes(html, "1 of 2 hunks reviewed, 8 lines left out");
 });
 
+test("hunks that were reviewed and are not on the page are counted", () => {
+  const [cart] = sampleReport().files;
+  const html = page({ files: [{ ...cart!, hunks: 9, hunksSent: 9 }], findings: [] });
+  assertStringIncludes(html, "7 hunks not shown here");
+  assert(!page().includes("not shown here"));
+});
+
 test("of a very long file the beginning is shown and what is near a finding; what is between is counted", () => {
   const lines = Array.from({ length: 5_000 }, (_, n) => `+line ${n + 1}`).join("\n");
   const diff = parseUnifiedDiff(`--- /dev/null\n+++ b/long.ts\n@@ -0,0 +1,5000 @@\n${lines}\n`).files;

@@ -83,7 +83,7 @@ export class AddedSecrets {
         offset += lines[last++]!.text.length + 1;
       }
       const line = lines[last]!;
-      if (line.added && isCertain(secret, text.slice(secret.start, secret.end))) this.#add(secret, line);
+      if (line.added && isCertain(secret, text.slice(secret.start, secret.end), line.path)) this.#add(secret, line);
     }
   }
 
@@ -108,11 +108,19 @@ export class AddedSecrets {
   }
 }
 
+/** Rules that find what also is made up for a machine that is thrown away. */
+const GENERAL: readonly string[] = ["basic-auth", "env-secret", "jwt", "url-password"];
+
+/** Files that set up such machines. */
+const THROWN_AWAY =
+  /(?:^|[/._-])(?:ci|circleci|workflows|cypress|e2e|test|tests|seeds?|demo|dev|local|sample|example)(?:[/._-]|$)/i;
+
 /** The payload of the token that jwt.io and most documentation show. */
 const EXAMPLE_PAYLOAD = ".eyJzdWIiOiIxMjM0NTY3ODkwIi";
 
 /** Whether it can be said that this must not be there; what may be an example is only replaced. */
-function isCertain({ id }: Secret, value: string): boolean {
+function isCertain({ id }: Secret, value: string, path: string): boolean {
+  if (GENERAL.includes(id) && THROWN_AWAY.test(path)) return false;
   if (id === "jwt") return !value.includes(EXAMPLE_PAYLOAD);
   if (id !== "url-password") {
     return !/example|placeholder|your|dummy|fake|redacted|0{8}|x{8}|1234567890|abcdefgh/i.test(value);

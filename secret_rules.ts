@@ -1,6 +1,5 @@
 /**
- * What a secret looks like, as data: the names of the rules of secretlint's preset, the rules beside them, and the hints
- * without which no text is worth a scan.
+ * What a secret looks like, as data: the names of the rules of secretlint's preset, and the rules beside them.
  *
  * A rule says only what is certain by its form: a prefix that its issuer gives to nothing else, a checksum, a header that
  * decodes.
@@ -20,8 +19,6 @@ export interface SecretRule {
 export interface OwnSecretRule extends SecretRule {
   /** The secret is its group `secret`, else all of it. Every repetition that can begin in many places is bounded. */
   pattern: RegExp;
-  /** Source of a regular expression that matches in every text that the pattern finds something in; empty for URLs. */
-  hint: string;
   /** Whether what was found is one. @default all */
   check?: (match: RegExpExecArray) => boolean;
 }
@@ -30,8 +27,8 @@ const START = "(?<![A-Za-z0-9])";
 const END = "(?![A-Za-z0-9_-])";
 
 /** A token that its prefix gives away. */
-function token(id: string, title: string, hint: string, body: string): OwnSecretRule {
-  return { id, title, hint, pattern: new RegExp(`${START}${hint}${body}${END}`, "g") };
+function token(id: string, title: string, form: string): OwnSecretRule {
+  return { id, title, pattern: new RegExp(`${START}${form}${END}`, "g") };
 }
 
 /** The names of secretlint's rules, by theirs; what one of them says of itself beyond that, by its message. */
@@ -70,38 +67,6 @@ export const PRESET_RULES: Readonly<Record<string, SecretRule>> = {
 
 /** Messages of the preset that are about nothing secret: an account's number is on every invoice. */
 export const PRESET_IGNORED: ReadonlySet<string> = new Set(["aws/AWSAccountID"]);
-
-/** Source of a regular expression that matches in every text that a rule of the preset finds something in; empty for URLs. */
-export const PRESET_HINTS: Readonly<Record<string, string>> = {
-  "1password": "ops_ey",
-  anthropic: "sk-ant-api",
-  aws: "A3T[A-Z0-9]{17}|A(?:KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)[A-Z0-9]{16}|" +
-    "(?:SECRET|[sS]ecret)_?(?:ACCESS|[aA]ccess)_?(?:KEY|[kK]ey)[\"']?\\s*(?::|=>|=)\\s*[\"']?[A-Za-z0-9/+=]{40}",
-  basicauth: "", // a URL
-  cloudflare: "cf(?:k|ut|at)_[A-Za-z0-9]{40}",
-  "database-connection-string": "", // a URL
-  databricks: "dapi[A-Fa-f0-9]{32}",
-  docker: "dckr_pat_",
-  figma: "figd_",
-  gcp: "PRIVATE KEY",
-  github: "gh[opsur]_[A-Za-z0-9]{5}|github_pat_",
-  gitlab: "glpat-",
-  grafana: "glc_[A-Za-z0-9+/]{32}|glsa_",
-  groq: "gsk_[a-zA-Z0-9]{52}",
-  "hashicorp-vault": "hv[sbr]\\.[\\w-]{90}",
-  huggingface: "hf_[a-zA-Z]{34}",
-  linear: "lin_api_",
-  notion: "ntn_[0-9]{11}",
-  npm: "npm_[A-Za-z0-9_]{36}|:x-oauth-basic@github",
-  openai: "T3BlbkFJ",
-  privatekey: "PRIVATE KEY",
-  sendgrid: "SG\\.\\w",
-  shopify: "shp(?:pa|ca|at|ss)_[a-zA-Z0-9]{32}",
-  slack: "xox[bpaor]-|xapp-",
-  stripe: "[sr]k_(?:live|test)_[a-zA-Z0-9]{24}",
-  tailscale: "tskey-[a-z]",
-  vercel: "vc[piark]_[A-Za-z0-9]{20}",
-};
 
 /** Whether a text is the first part of a JSON web token: JSON with an algorithm (RFC 7515, section 4.1.1). */
 function isJwtHeader(text: string): boolean {
@@ -175,7 +140,8 @@ const NO_SECRET_NAME =
 function isSecretAssignment({ groups }: RegExpExecArray): boolean {
   const { name = "", secret = "" } = groups ?? {};
   if (NO_SECRET_NAME.test(name)) return false;
-  const isHex = /^(?:[0-9a-f]{32,128}|[0-9A-F]{32,128})$/.test(secret) && secret.length % 2 === 0;
+  const isHex = /^(?:[0-9a-f]{32,128}|[0-9A-F]{32,128})$/.test(secret) && /[a-f]/i.test(secret) && /\d/.test(secret) &&
+    secret.length % 2 === 0;
   return isHex ? entropy(secret) >= MIN_HEX_ENTROPY : isRandom(secret);
 }
 
@@ -185,6 +151,7 @@ function isOwnPassword({ groups }: RegExpExecArray): boolean {
   if (/[${}<>*]|%[A-Z_]{2,}%|%s|^\[/.test(user + password) || /^(.)\1*$/.test(password) || user === password) {
     return false;
   }
+  if (/^\d{1,5}$/.test(password)) return false; // a port
   if (/^(?:pass(?:word|wd)?|pwd?|secret|changeme|token|x-oauth-basic|foo|bar|test|null|undefined)$/i.test(password)) {
     return false;
   }
@@ -193,132 +160,117 @@ function isOwnPassword({ groups }: RegExpExecArray): boolean {
 
 /** The rules beside the preset's. */
 export const OWN_RULES: readonly OwnSecretRule[] = [
-  token("google-api-key", "Google API key", "AIza", "[\\w-]{35}"),
-  token("google-oauth-secret", "Google OAuth client secret", "GOCSPX-", "[\\w-]{28}"),
-  token("google-oauth-token", "Google OAuth access token", "ya29\\.", "[\\w-]{30,2000}"),
+  token("google-api-key", "Google API key", "AIza[\\w-]{35}"),
+  token("google-oauth-secret", "Google OAuth client secret", "GOCSPX-[\\w-]{28}"),
+  token("google-oauth-token", "Google OAuth access token", "ya29\\.[\\w-]{30,2000}"),
   {
     id: "jwt",
     title: "JSON web token",
-    hint: "(?<![\\w-])eyJ[\\w-]{10}",
     pattern: /(?<![\w-])(eyJ[\w-]{10,2000})\.[\w-]{2,10000}\.[\w-]{16,2000}(?:\.[\w-]{1,2000}){0,2}(?![\w-])/g,
     check: ([, header]) => isJwtHeader(header!),
   },
-  token("pypi-token", "PyPI token", "pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)", "[\\w-]{50,2000}"),
-  token("huggingface-token", "Hugging Face token", "(?:hf_|api_org_)[A-Za-z0-9]{34}", ""),
+  token("pypi-token", "PyPI token", "pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,2000}"),
+  token("huggingface-token", "Hugging Face token", "(?:hf_|api_org_)[A-Za-z0-9]{34}"),
   {
     id: "npm-token",
     title: "npm token",
-    hint: "_authToken\\s?=|:_password\\s?=|:_auth\\s?=",
     pattern: /(?:_authToken|:_password|:_auth)\s?=\s?["']?(?<secret>[A-Za-z0-9_+/=.-]{20,2000})/g,
   },
-  token("stripe-webhook-secret", "Stripe webhook secret", "whsec_", "[A-Za-z0-9+/]{32,64}"),
+  token("stripe-webhook-secret", "Stripe webhook secret", "whsec_[A-Za-z0-9+/]{32,64}"),
   {
     id: "slack-token",
     title: "Slack token",
-    hint: "xox[abcdeoprsx][.-]",
     pattern: /(?<![A-Za-z0-9-])xox[abcdeoprsx](?:\.xox[bp])?-[A-Za-z0-9%-]{20,400}(?![\w-])/g,
     check: ([match]) => /\d/.test(match),
   },
   {
     id: "slack-webhook",
     title: "Slack webhook",
-    hint: "", // a URL
     pattern:
       /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<secret>[A-Z0-9]{6,20}\/[\w-]{6,40}\/[\w/-]{16,80})/g,
   },
   {
     id: "discord-webhook",
     title: "Discord webhook",
-    hint: "", // a URL
     pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{16,21}\/(?<secret>[\w-]{60,90})/g,
   },
   {
     id: "discord-token",
     title: "Discord bot token",
-    hint: "[MNO][A-Za-z0-9_-]{22,27}\\.[\\w-]{6}\\.[\\w-]{27}",
     pattern: /(?<![\w-])[MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])/g,
     check: isDiscordToken,
   },
   {
     id: "telegram-token",
     title: "Telegram bot token",
-    hint: "\\d{8,10}:AA[\\w-]{33}",
     pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![\w-])/g,
   },
-  token("sendgrid-key", "SendGrid API key", "SG\\.", "[\\w-]{22}\\.[\\w-]{43}"),
-  token("mailchimp-key", "Mailchimp API key", "[0-9a-f]{32}-us\\d", "\\d?"),
-  token("anthropic-key", "Anthropic API key", "sk-ant-(?:api|admin|oat|ort|sid)\\d\\d-", "[\\w-]{80,200}"),
-  token("openrouter-key", "OpenRouter API key", "sk-or-v1-", "[0-9a-f]{64}"),
-  token("xai-key", "xAI API key", "xai-", "[A-Za-z0-9]{80}"),
-  token("replicate-token", "Replicate token", "r8_", "[A-Za-z0-9]{37}"),
-  token("perplexity-key", "Perplexity API key", "pplx-", "[A-Za-z0-9]{48}"),
+  token("sendgrid-key", "SendGrid API key", "SG\\.[\\w-]{22}\\.[\\w-]{43}"),
+  token("mailchimp-key", "Mailchimp API key", "[0-9a-f]{32}-us\\d\\d?"),
+  token("anthropic-key", "Anthropic API key", "sk-ant-(?:api|admin|oat|ort|sid)\\d\\d-[\\w-]{80,200}"),
+  token("openrouter-key", "OpenRouter API key", "sk-or-v1-[0-9a-f]{64}"),
+  token("xai-key", "xAI API key", "xai-[A-Za-z0-9]{80}"),
+  token("replicate-token", "Replicate token", "r8_[A-Za-z0-9]{37}"),
+  token("perplexity-key", "Perplexity API key", "pplx-[A-Za-z0-9]{48}"),
   {
-    ...token("gitlab-token", "GitLab token", "gl(?:pat|dt|rt|ptt|ft|oas|soat|cbt|imt|agent|rtr|wt|ffct)-", ""),
+    ...token("gitlab-token", "GitLab token", "gl(?:pat|dt|rt|ptt|ft|oas|soat|cbt|imt|agent|rtr|wt|ffct)-"),
     pattern:
       /(?<![A-Za-z0-9])gl(?:pat|dt|rt|ptt|ft|oas|soat|cbt|imt|agent|rtr|wt|ffct)-[\w-]{20,300}(?:\.[0-9a-z]{2}(?:\.[0-9a-z]{7,9})?)?(?![\w-])/g,
     check: ([match]) => /\d/.test(match),
   },
-  token("digitalocean-token", "DigitalOcean token", "do[oprt]_v1_", "[0-9a-f]{64}"),
+  token("digitalocean-token", "DigitalOcean token", "do[oprt]_v1_[0-9a-f]{64}"),
   {
     id: "azure-key",
     title: "Azure key",
-    hint: "(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{43}",
     pattern: /(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)/g,
   },
   {
     id: "azure-client-secret",
     title: "Azure client secret",
-    hint: "[\\w.~]{3}\\dQ~[\\w.~-]{31}",
     pattern: /(?<![\w.~-])[\w.~]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])/g,
   },
-  token("atlassian-token", "Atlassian token", "AT(?:ATT|CTT)3", "[\\w=-]{100,300}"),
-  token("square-token", "Square token", "sq0(?:atp|csp)-", "[\\w-]{22,43}"),
-  token("age-key", "age secret key", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
-  token("sentry-token", "Sentry token", "sntry(?:s_eyJ|u_[0-9a-f]{32})", "[\\w+/=-]{32,600}"),
-  token("newrelic-key", "New Relic key", "NRAK-", "[A-Z0-9]{27}"),
+  token("atlassian-token", "Atlassian token", "AT(?:ATT|CTT)3[\\w=-]{100,300}"),
+  token("square-token", "Square token", "sq0(?:atp|csp)-[\\w-]{22,43}"),
+  token("age-key", "age secret key", "AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+  token("sentry-token", "Sentry token", "sntry(?:s_eyJ|u_[0-9a-f]{32})[\\w+/=-]{32,600}"),
+  token("newrelic-key", "New Relic key", "NRAK-[A-Z0-9]{27}"),
   token(
     "doppler-token",
     "Doppler token",
-    "dp\\.(?:pt|st|ct|sa|scim|audit)\\.",
-    "(?:[a-z0-9_-]{2,35}\\.)?[A-Za-z0-9]{40,44}",
+    "dp\\.(?:pt|st|ct|sa|scim|audit)\\.(?:[a-z0-9_-]{2,35}\\.)?[A-Za-z0-9]{40,44}",
   ),
-  token("postman-key", "Postman API key", "PMAK-", "[0-9a-f]{24}-[0-9a-f]{34}"),
+  token("postman-key", "Postman API key", "PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
   {
     id: "terraform-token",
     title: "HCP Terraform token",
-    hint: "\\.atlasv1\\.",
     pattern: /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}(?![\w-])/g,
   },
-  token("pulumi-token", "Pulumi token", "pul-", "[0-9a-f]{40}"),
-  token("rubygems-key", "RubyGems API key", "rubygems_", "[0-9a-f]{48}"),
-  token("clojars-token", "Clojars token", "CLOJARS_", "[0-9a-z]{60}"),
-  token("netlify-token", "Netlify token", "nfp_", "[A-Za-z0-9]{36}"),
-  token("supabase-token", "Supabase token", "sb[ps]_", "[0-9a-f]{40}"),
-  token("planetscale-token", "PlanetScale token", "pscale_(?:tkn|pw|oauth)_", "[\\w.-]{32,64}"),
+  token("pulumi-token", "Pulumi token", "pul-[0-9a-f]{40}"),
+  token("rubygems-key", "RubyGems API key", "rubygems_[0-9a-f]{48}"),
+  token("clojars-token", "Clojars token", "CLOJARS_[0-9a-z]{60}"),
+  token("netlify-token", "Netlify token", "nfp_[A-Za-z0-9]{36}"),
+  token("supabase-token", "Supabase token", "sb[ps]_[0-9a-f]{40}"),
+  token("planetscale-token", "PlanetScale token", "pscale_(?:tkn|pw|oauth)_[\\w.-]{32,64}"),
   {
     id: "airtable-token",
     title: "Airtable token",
-    hint: "pat[A-Za-z0-9]{14}\\.[0-9a-f]{64}",
     pattern: /(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![A-Za-z0-9])/g,
   },
-  token("buildkite-token", "Buildkite token", "bkua_", "[0-9a-z]{40}"),
+  token("buildkite-token", "Buildkite token", "bkua_[0-9a-z]{40}"),
   {
     id: "wireguard-key",
     title: "WireGuard private key",
-    hint: "PrivateKey\\s?=\\s?[A-Za-z0-9+/]{42}",
     pattern: /PrivateKey\s?=\s?(?<secret>[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)/g,
   },
   {
     id: "basic-auth",
     title: "Name and password in a header",
-    hint: "[Aa]uthorization.{0,20}[Bb]asic [A-Za-z0-9+/]{12}",
     pattern: /[Aa]uthorization.{0,20}[Bb]asic (?<secret>[A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/g,
     check: isBasicAuth,
   },
   {
     id: "url-password",
     title: "Password in a URL",
-    hint: "", // a URL
     pattern:
       /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/(?<secret>(?<user>[^\s:/?#@"'`<>()]{0,100}):(?<password>[^\s/?#@"'`<>()]{4,200}))@(?<host>[\w.-]{1,253}|\[[0-9a-f:.]+\])/gi,
     check: isOwnPassword,
@@ -326,7 +278,6 @@ export const OWN_RULES: readonly OwnSecretRule[] = [
   {
     id: "env-secret",
     title: "Secret in a variable",
-    hint: `(?:SECRET|TOKEN|PASSWORD|PASSWD|KEY)[A-Z0-9_]{0,31}\\s?[=:]\\s?["']?[\\w+/=.~-]{32}`,
     pattern: new RegExp(
       `^[ \\t+>-]{0,20}(?:export |ENV |- )?["']?(?<name>${SECRET_NAME})["']?\\s?[=:]\\s?["']?(?<secret>[\\w+/=.~-]{32,200})["']?[,;]?\\s{0,4}(?:#.{0,200})?$`,
       "gm",
@@ -338,25 +289,9 @@ export const OWN_RULES: readonly OwnSecretRule[] = [
 /** The rule on private keys, which `private_keys.ts` finds. */
 export const PRIVATE_KEY: SecretRule = PRESET_RULES.privatekey!;
 
-/** Hint of a private key. */
-const KEY_HINT = "PRIVATE KEY|PuTTY-User-Key-File|OpenVPN Static key";
-
 /** Every rule once, in the order of their names. */
 export const SECRET_RULES: readonly SecretRule[] = [
   ...new Map(
     [...Object.values(PRESET_RULES), ...OWN_RULES].map(({ id, title }) => [id, { id, title }]),
   ).values(),
 ].sort((a, b) => a.id < b.id ? -1 : 1);
-
-/** What is in every text that has a secret in it, as written. */
-const HINT = new RegExp(
-  [...new Set([...Object.values(PRESET_HINTS), ...OWN_RULES.map(({ hint }) => hint), KEY_HINT])]
-    .filter((hint) => hint !== "").map((hint) => `(?:${hint})`).join("|"),
-);
-/** What is in a URL that is a secret or has one in it: scheme and host are there in any case. */
-const URL_HINT = /hooks\.slack\.com\/|discord(?:app)?\.com\/api\/|:\/\/[^\s:/]{0,256}:[^\s/]{1,256}@/i;
-
-/** Whether a text is worth a scan: without a hint no rule finds anything in it. */
-export function hasHint(text: string): boolean {
-  return HINT.test(text) || URL_HINT.test(text);
-}

@@ -8,8 +8,8 @@
  */
 
 import { findPrivateKeys } from "./private_keys.ts";
+import { hasHint } from "./secret_hints.ts";
 import {
-  hasHint,
   OWN_RULES,
   type OwnSecretRule,
   PRESET_IGNORED,
@@ -18,7 +18,8 @@ import {
   type SecretRule,
 } from "./secret_rules.ts";
 
-export { hasHint, SECRET_RULES, type SecretRule } from "./secret_rules.ts";
+export { hasHint } from "./secret_hints.ts";
+export { SECRET_RULES, type SecretRule } from "./secret_rules.ts";
 
 /** A secret in a text. */
 export interface Secret extends SecretRule {

@@ -50,9 +50,13 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   function_call: "other",
 };
 
-/** A stream's chunks differ in their text alone: what stands before and behind it in all of them. */
+/**
+ * A stream's chunks differ in their text alone: what stands around it in all of them. OpenAI pads each chunk so that its
+ * length tells nothing; that string, which nobody reads, then stands between `padding` and `behind`.
+ */
 interface Frame {
   before: string;
+  padding: string | undefined;
   behind: string;
 }
 
@@ -84,7 +88,7 @@ class OpenAIReader implements PayloadReader {
 
   /**
    * The short way, which most of a long answer goes: the text of a chunk whose rest is, byte for byte, that of a chunk
-   * before. Without a quote in it that text is exactly one JSON string.
+   * before. Without a quote in it that text is exactly one JSON string, and so is the padding.
    */
   #readFramed(data: string, emit: Emit): boolean {
     const frame = this.#frame;
@@ -93,7 +97,9 @@ class OpenAIReader implements PayloadReader {
     // slices are compared ten times as fast as startsWith() is in V8
     if (end < frame.before.length || data.slice(0, frame.before.length) !== frame.before) return false;
     if (data.slice(end) !== frame.behind) return false;
-    const text = stringBody(data, frame.before.length, end);
+    const textEnd = frame.padding === undefined ? end : data.indexOf(frame.padding, frame.before.length);
+    if (textEnd < 0 || textEnd < end && !isPlain(data, textEnd + (frame.padding ?? "").length, end)) return false;
+    const text = stringBody(data, frame.before.length, textEnd);
     if (text === undefined) return false;
     this.#misses = 0;
     if (text !== "") emit({ type: "text", text });
@@ -175,19 +181,31 @@ function frameOf(data: string, document: unknown): Frame | undefined {
   const value = at + FIELD.length + (data.startsWith(": ", at + FIELD.length) ? 2 : 1);
   const quoted = JSON.stringify(text);
   if (!data.startsWith(quoted, value)) return undefined; // written in another way, such as with \u00e9
-  return { before: data.slice(0, value + 1), behind: data.slice(value + quoted.length - 1) };
+  const before = data.slice(0, value + 1);
+  const rest = data.slice(value + quoted.length - 1);
+  const padding = rest.indexOf(PADDING);
+  if (padding < 0) return { before, padding: undefined, behind: rest };
+  const inside = padding + PADDING.length;
+  return { before, padding: rest.slice(0, inside), behind: rest.slice(rest.indexOf('"', inside)) };
 }
+
+const PADDING = '"obfuscation":"';
 
 /** The text that the inside of a JSON string stands for, or `undefined` when it is more than one string's inside. */
 function stringBody(data: string, from: number, to: number): string | undefined {
+  const inside = data.slice(from, to);
+  if (isPlain(data, from, to)) return inside;
+  const value = parseJson(`"${inside}"`);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Whether a stretch is a string's inside that stands for itself; `false` for one that ends before it begins. */
+function isPlain(data: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const code = data.charCodeAt(at);
-    if (code === QUOTE || code === BACKSLASH || code < SPACE) {
-      const value = parseJson(`"${data.slice(from, to)}"`);
-      return typeof value === "string" ? value : undefined;
-    }
+    if (code === QUOTE || code === BACKSLASH || code < SPACE) return false;
   }
-  return data.slice(from, to);
+  return from <= to;
 }
 
 const QUOTE = 0x22;

@@ -259,6 +259,27 @@ describe("a chunk", () => {
     });
   });
 
+  test("that is padded (OpenAI) is read like one that is not, whatever its text and its padding", async () => {
+    const texts = ["a", '"', "\\", '","obfuscation":"', "é", '"obfuscation":"x"}', "z", "last"];
+    const paddings = ["", "xyz", "", 'with "quotes"', "\\", '"}', "q1", '","choices":[],"error":"e'];
+    const chunks = texts.map((content, at) => ({ ...chunk({ content }), obfuscation: paddings[at] }));
+    await inAllCuts("openai", events(...chunks, chunk({}, "stop"), DONE), (outcome, how) => {
+      assertEquals([outcome.text, outcome.error], [texts.join(""), undefined], how);
+    });
+  });
+
+  test("that is padded and carries an error or an end behind its text is not taken for a plain one", async () => {
+    const padded = { ...chunk({ content: "é" }), obfuscation: "abc" };
+    const failing = { ...padded, obfuscation: "de", error: { message: "gone" } };
+    await inAllCuts("openai", events(padded, padded, failing), (outcome, how) => {
+      assertStringIncludes(outcome.error?.message ?? "", "gone", how);
+    });
+    const last = { ...chunk({ content: "!" }, "length"), obfuscation: "de" };
+    await inAllCuts("openai", events(padded, padded, last, DONE), (outcome, how) => {
+      assertEquals([outcome.text, outcome.end?.stopReason], ["éé!", "length"], how);
+    });
+  });
+
   test("of the same frame as the one before is read alike, whatever its text", async () => {
     const texts = ['"', "\\", 'a "content":"b" c', "\n", "é", "\u2028", '"},"finish_reason":"stop"}', "", "x"];
     const body = events(...texts.map((content) => chunk({ content })), chunk({}, "stop"), DONE);

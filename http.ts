@@ -6,9 +6,9 @@
  */
 
 import { OctavoError } from "./errors.ts";
+import type { Env } from "./paths.ts";
 
-/** The environment: the variables that name proxies are read from it. */
-export type Env = Record<string, string | undefined>;
+export type { Env } from "./paths.ts";
 
 /** One request. */
 export interface HttpRequest {

@@ -26,6 +26,8 @@ export * from "./diff.ts";
 export * from "./errors.ts";
 export { chat, type ChatEvent, type ChatRequest, type Message, type StopReason } from "./chat.ts";
 export { type Finding, mergeFindings, readFindings, type ReviewedPart, type Severity } from "./findings.ts";
+export { type MaskedStream, Redactor } from "./secret_mask.ts";
+export type { PlacedSecret, RedactedSecret, SecretRule } from "./secrets.ts";
 export { planSource, type SourcePlan, type SourcePlanOptions } from "./plan.ts";
 export {
   BUILTIN,
@@ -49,6 +51,7 @@ export type {
 } from "./report.ts";
 export { createFormatter, type Format, FORMATS, type Formatter, type FormatterOptions } from "./reports.ts";
 export { type EarlierRun, review, type ReviewKeeper, type ReviewOptions, type ReviewState } from "./review.ts";
+export type { AskOptions } from "./endpoint.ts";
 export { openSource, type Source, type SourceContext, type SourceKind, type SourceRequest } from "./sources.ts";
 export {
   loadTemplates,

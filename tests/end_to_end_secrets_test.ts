@@ -319,7 +319,14 @@ test("an error in which a provider quotes what it was sent is shown and kept wit
     const found = planted.filter(({ kind }) => !NOT_FOUND.includes(kind));
     const [token] = planted.find(({ kind }) => kind === "GitLab token")!.values;
     const refuse = () => json({ error: { message: `cannot read ${token}` } }, 400);
+    await withServer(echo, async (server) => {
+      await octavo(["commit"], { cwd, env: withModel(server.url) }); // something to ask about
+    });
     await withServer(refuse, async (server) => {
+      const asked = await octavo(["ask", "--debug", `Is ${token} valid?`], { cwd, env: withModel(server.url) });
+      assertEquals(asked.code, 3);
+      assertStringIncludes(asked.stderr, "cannot read [secret: gitlab-token]");
+      assertEquals(seen(found, [asked.stdout, asked.stderr]), []);
       const env = withModel(server.url);
       const args = ["commit", "--debug", "--format", "jsonl"];
       const { code, stdout, stderr } = await octavo(args, { cwd, env });

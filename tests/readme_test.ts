@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS } from "../commands.ts";
@@ -32,4 +32,15 @@ test("the README names no flag, variable, command or provider that is not there"
 test("the README names every command and every provider that needs a key or a server", () => {
   for (const { name } of COMMANDS.filter(({ name }) => name !== "tree")) assertStringIncludes(readme, `octavo ${name}`);
   for (const { id, keys } of PRESETS) if (keys.length > 0) assertStringIncludes(readme, `--model ${id}`);
+});
+
+test("the README's table of review texts is what is in tests/fixtures/reviews", () => {
+  const dir = join(root, "tests/fixtures/reviews");
+  const texts = readdirSync(dir).filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(dir, name), "utf8")) as { shape: string; missed?: string });
+  const shapes = Map.groupBy(texts, ({ shape }) => shape);
+  const counted = [...shapes.values()].map((all) => `${all.length} ${all.filter(({ missed }) => !missed).length}`);
+  const table = readme.slice(readme.indexOf("## Findings"), readme.indexOf("## What leaves"));
+  const stated = [...table.matchAll(/^\| .*? \| +(\d+) +\| +(\d+) +\|/gm)].map(([, all, right]) => `${all} ${right}`);
+  assertEquals(stated.toSorted(), counted.toSorted());
 });

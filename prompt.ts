@@ -8,6 +8,7 @@ import type { Dialogue, World } from "./world.ts";
 
 /** One answer to choose. */
 export interface Choice<T> {
+  /** What is chosen with it. */
   value: T;
   /** One line of visible text. */
   label: string;

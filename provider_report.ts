@@ -22,11 +22,15 @@ import {
 
 /** One provider, as `octavo providers` shows it. */
 export interface ProviderReport {
+  /** Its id, as in `PROVIDER/NAME`. */
   provider: string;
+  /** Its name, for people. */
   title: string;
+  /** Its endpoint, as it may be printed. */
   baseUrl?: string;
   /** What it is there by: "OPENAI_API_KEY", "found on 127.0.0.1:11434", "the user file"; absent when it is not. */
   from?: string;
+  /** It is, or would be, on this machine. */
   local: boolean;
   /** Where its key comes from; absent where there is none. */
   keyFrom?: string;
@@ -34,6 +38,7 @@ export interface ProviderReport {
   variables: string[];
   /** How it is started, where it is local. */
   start?: string;
+  /** What it serves, with windows where they are known. */
   models: ServedModel[];
   /** Why there is no list of models. */
   error?: string;

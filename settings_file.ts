@@ -116,6 +116,7 @@ function nested(path: readonly string[], value: unknown): unknown {
 
 /** What became of the file. */
 export interface Changed {
+  /** Its path. */
   file: string;
   /** It was as it should be already. */
   same: boolean;

@@ -8,7 +8,9 @@
 
 /** Where a key is, in characters. */
 export interface KeySpan {
+  /** Where it begins. */
   start: number;
+  /** Where it ends. */
   end: number;
 }
 

@@ -82,15 +82,18 @@ export function sseSplitter(onPayload: OnPayload): Splitter {
   let overflow = false;
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARS,
-    onEvent(message) {
-      if (events++ === 0) raw = [];
-      onPayload(message.data, message.event);
-    },
+    onEvent: (message) => onEvent(message.data, message.event),
     onError(error) {
       overflow ||= error.type === "max-buffer-size-exceeded";
+      if (error.type === "unknown-field" && error.field === "error") onEvent(error.value ?? "", "error");
     },
   });
-  const marked = errorLines();
+  const lines = wholeErrorLines();
+
+  function onEvent(data: string, event?: string): void {
+    if (events++ === 0) raw = [];
+    onPayload(data, event);
+  }
 
   function parse(text: string): void {
     parser.feed(text);
@@ -103,10 +106,10 @@ export function sseSplitter(onPayload: OnPayload): Splitter {
         raw.push(piece);
         rawChars += piece.length;
       }
-      parse(marked.next(piece));
+      parse(lines.next(piece));
     },
     end() {
-      parse(`${marked.rest()}\n\n`);
+      parse(`${lines.rest()}\n\n`);
     },
     document: () => raw.join(""),
   };
@@ -114,39 +117,34 @@ export function sseSplitter(onPayload: OnPayload): Splitter {
 
 const ERROR_FIELD = "error:";
 
+/** Characters of an error line that are held until its end is there. */
+const MAX_ERROR_CHARS = 100_000;
+
 /**
- * Old llama.cpp ends a stream with a line `error: {…}`, which the standard says to ignore. Such lines are made an event
- * of their own. A piece's end that may be the start of one is held back until the next piece.
+ * Old llama.cpp ends a stream with a line `error: {…}`, which the standard says to ignore. The parser reports such a
+ * field when it comes in one piece, and drops it without a word when it is cut: so its start is held back until its end
+ * is there.
  */
-function errorLines(): { next(piece: string): string; rest(): string } {
+function wholeErrorLines(): { next(piece: string): string; rest(): string } {
   let held = "";
   let lineStart = true;
   return {
     next(piece) {
       const text = held + piece;
-      held = text.slice(heldFrom(text, lineStart));
-      const ready = text.slice(0, text.length - held.length);
-      const marked = ready.includes(ERROR_FIELD) ? markErrors(ready, lineStart) : ready;
-      if (ready !== "") lineStart = /[\r\n]$/.test(ready);
-      return marked;
+      const from = lastLine(text);
+      const begin = text.slice(from, from + ERROR_FIELD.length);
+      const starts = (from > 0 || lineStart) && text.length - from < MAX_ERROR_CHARS;
+      held = starts && ERROR_FIELD.startsWith(begin) ? text.slice(from) : "";
+      if (text !== "") lineStart = held !== "" || from === text.length;
+      return text.slice(0, text.length - held.length);
     },
     rest: () => held,
   };
 }
 
-/** Where the last line of a text begins, if it may still become an error line; else the text's end. */
-function heldFrom(text: string, lineStart: boolean): number {
-  for (let length = Math.min(ERROR_FIELD.length - 1, text.length); length > 0; length--) {
-    const from = text.length - length;
-    const starts = from === 0 ? lineStart : text[from - 1] === "\n" || text[from - 1] === "\r";
-    if (starts && ERROR_FIELD.startsWith(text.slice(from))) return from;
-  }
-  return text.length;
-}
-
-function markErrors(text: string, lineStart: boolean): string {
-  const marked = text.replace(/([\r\n])error:/g, "$1event: error\ndata:");
-  return lineStart && marked.startsWith(ERROR_FIELD)
-    ? `event: error\ndata:${marked.slice(ERROR_FIELD.length)}`
-    : marked;
+/** Where the last line of a text begins; its length when it ends with a line's end. */
+function lastLine(text: string): number {
+  let from = text.length;
+  while (from > 0 && text[from - 1] !== "\n" && text[from - 1] !== "\r") from--;
+  return from;
 }

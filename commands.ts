@@ -332,7 +332,7 @@ export const COMMANDS: readonly Command[] = [
     group: "around",
     summary: "list the rules of the built-in checks",
     details:
-      "A line that says octavo-ignore RULE, or the line above it, silences a rule there; secrets cannot be silenced.",
+      "--checks-off RULE switches a rule off, OCTAVO_CHECKS_OFF or checksOff in your settings file for good. A line that says octavo-ignore RULE, or the line above it, silences it there; secrets cannot be silenced.",
     flags: [JSON_FLAG],
     examples: ["octavo checks"],
   },

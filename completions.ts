@@ -4,8 +4,10 @@
  * @module
  */
 
+import { rules } from "./checks.ts";
 import { type Action, type Command, COMMANDS, type Completion, settingsOf } from "./commands.ts";
 import { PRESETS } from "./presets.ts";
+import { SECRET_RULES } from "./secrets.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
 import { templateNames } from "./templates.ts";
 
@@ -63,9 +65,15 @@ function flagsOf(command: Command): Flag[] {
   return [...own, ...SETTINGS.filter(({ key }) => keys.includes(key)).flatMap(settingFlag), ...EVERYWHERE];
 }
 
+/** What settings take that are texts and lists, where it can be listed. */
+const VALUES: Readonly<Record<string, Values>> = {
+  model: valuesOf("model"),
+  checksOff: [...new Set([...rules, ...SECRET_RULES].map(({ id }) => id))],
+};
+
 function settingFlag({ flag, kind, key, help }: Setting): Flag[] {
   if (flag === undefined) return [];
-  const values = kind.type === "choice" ? kind.choices : key === "model" ? valuesOf("model") : undefined;
+  const values = kind.type === "choice" ? kind.choices : VALUES[key];
   return [{ name: `--${flag}`, help, valued: kind.type !== "switch", values, repeatable: kind.type === "list" }];
 }
 

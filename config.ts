@@ -39,6 +39,8 @@ export interface Options {
   localOnly: boolean;
   /** Send secrets to an endpoint on another machine as they are. */
   sendSecrets: boolean;
+  /** Rules of the built-in checks that are switched off. */
+  checksOff: string[];
   noSave: boolean;
   plan: boolean;
   quiet: boolean;
@@ -89,6 +91,7 @@ const DEFAULTS: Options = {
   maxTokensTotal: undefined,
   localOnly: false,
   sendSecrets: false,
+  checksOff: [],
   noSave: false,
   plan: false,
   quiet: false,

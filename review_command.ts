@@ -204,6 +204,7 @@ async function reviewOptions(
   const { config: { options }, world, stop, earlier } = job;
   const asks = typeof model === "object";
   const templates = loadOwnTemplates(job, model !== BUILTIN);
+  templates.catch(() => {}); // awaited by the review
   const window = asks ? await windowOf(job, model) : undefined;
   const budget = await chooseBudget(job, model, window);
   const recipe: Recipe = earlier?.recipe ??
@@ -212,7 +213,12 @@ async function reviewOptions(
   const shared: ReviewOptions = {
     source: earlier ? { ...source, title: earlier.title } : source,
     model,
-    plan: { maxDiffChars: budget, exclude: recipe.exclude, include: recipe.include },
+    plan: {
+      maxDiffChars: budget,
+      exclude: recipe.exclude,
+      include: recipe.include,
+      checksOff: options.checksOff,
+    },
     planOnly: options.plan,
     sendSecrets: options.sendSecrets,
     templates,
@@ -241,9 +247,7 @@ async function reviewOptions(
 
 async function loadOwnTemplates({ world: { env } }: ReviewJob, needed: boolean) {
   const { loadTemplates } = await import("./templates.ts");
-  const loading = loadTemplates(needed ? { dir: `${configDir(env)}/templates` } : {});
-  loading.catch(() => {}); // awaited by the review
-  return await loading;
+  return await loadTemplates(needed ? { dir: `${configDir(env)}/templates` } : {});
 }
 
 async function newKeeper({ world }: ReviewJob, source: Source, recipe: Recipe): Promise<ReviewKeeper> {

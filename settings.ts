@@ -178,6 +178,14 @@ export const SETTINGS: readonly Setting[] = [
     help: "send secrets as they are (default: replaced, unless the endpoint is on this machine)",
   },
   {
+    key: "checksOff",
+    flag: "checks-off",
+    variable: "OCTAVO_CHECKS_OFF",
+    file: "user",
+    kind: { type: "list", placeholder: "RULE" },
+    help: "switch a rule of the built-in checks off; repeatable",
+  },
+  {
     key: "noSave",
     flag: "no-save",
     variable: "OCTAVO_NO_SAVE",

@@ -68,6 +68,7 @@ const CASES: [name: string, line: string, offered: string[]][] = [
   ["a flag of one command alone", "octavo log --a", ["--all"]],
   ["a choice of a setting", "octavo --fail-on ri", ["risk"]],
   ["a provider", "octavo --model olla", ["ollama/"]],
+  ["a rule", "octavo --checks-off focus", ["focused-test"]],
   ["a setting", "octavo config set maxD", ["maxDiffChars"]],
   ["a file", "octavo diff fix", ["fix.patch"]],
   ["a command for help", "octavo help stag", ["staged"]],

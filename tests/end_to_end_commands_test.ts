@@ -461,6 +461,39 @@ test("checks lists the rules with their severity and why", async () => {
   });
 });
 
+test("a rule of the checks can be switched off: by flag, variable and settings file, and never by a repository", async () => {
+  await withChange(async (cwd, home) => {
+    write(cwd, { "a.ts": "debugger;\n", ".octavo.json": '{"checksOff": ["debugger"]}' });
+    const found = async (args: string[], env: Record<string, string> = {}) => {
+      const { code, stderr } = await octavo(["--model", "builtin", "--fail-on", "bug", ...args], { cwd, env });
+      assert(code < 2, stderr);
+      return code === 1;
+    };
+    assertEquals(await found([]), true);
+    assertEquals(await found(["--checks-off", "debugger"]), false);
+    assertEquals(await found(["--checks-off", "eval"]), true);
+    assertEquals(await found([], { OCTAVO_CHECKS_OFF: "debugger" }), false);
+    write(home, { [CONFIG]: '{"checksOff": ["debugger"]}' });
+    assertEquals(await found([]), false);
+    const wrong = await octavo(["--model", "builtin", "--checks-off", "debuger"], { cwd });
+    assertEquals(wrong.code, 2);
+    assertStringIncludes(wrong.stderr, 'did you mean "debugger"?');
+  });
+});
+
+test("a mistake in a template is said before a review, and nobody is asked", async () => {
+  await withChange(async (cwd, home) => {
+    write(home, { [REVIEW]: "1\n2\n{{nothing}}\n" });
+    await withServer([], async (server) => {
+      const { code, stderr } = await octavo([], { cwd, env: withModel(server.url) });
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, 'No variable "nothing" in the template');
+      assertStringIncludes(stderr, "review.md:3");
+      assert(!stderr.includes("    at "), stderr);
+    });
+  });
+});
+
 test("help, completions and checks work where the settings file is broken", async () => {
   await withChange(async (cwd, home) => {
     write(home, { [CONFIG]: "{" });

@@ -95,9 +95,11 @@ export async function findBun(): Promise<string> {
   return bun;
 }
 
-/** Where deno is. */
+/** Where deno is: the running program, its npm package (whose `bin` is a script for node), the PATH. */
 export function findDeno(): Promise<string> {
-  const deno = process.versions.deno ? process.execPath : installed("deno");
+  const packages = join(root, "node_modules", "@deno");
+  const shipped = existsSync(packages) ? readdirSync(packages).map((name) => join(packages, name, "deno")) : [];
+  const deno = process.versions.deno ? process.execPath : shipped.find((file) => existsSync(file)) ?? installed("deno");
   return deno ? Promise.resolve(deno) : Promise.reject(new Error("deno is missing: run npm ci, or install deno"));
 }
 

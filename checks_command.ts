@@ -8,7 +8,7 @@ import { RISKS } from "./added_secrets.ts";
 import { type Rule, rules } from "./checks.ts";
 import type { Context } from "./command.ts";
 import { EXIT } from "./errors.ts";
-import { SECRET_RULES } from "./secrets.ts";
+import { SECRET_RULES } from "./secret_rules.ts";
 import { table } from "./table.ts";
 
 /** Lists the rules, those for secrets last. */

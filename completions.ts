@@ -7,7 +7,7 @@
 import { rules } from "./checks.ts";
 import { type Action, type Command, COMMANDS, type Completion, settingsOf } from "./commands.ts";
 import { PRESETS } from "./presets.ts";
-import { SECRET_RULES } from "./secrets.ts";
+import { SECRET_RULES } from "./secret_rules.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
 import { templateNames } from "./templates.ts";
 

@@ -1,25 +1,17 @@
 /**
  * Finds secrets in text and replaces them, line by line, so that a text keeps its lines and a diff its line numbers.
  *
- * The rules are secretlint's preset and octavo's own beside it. The preset is loaded only if a hint says that it may find
+ * The rules are secretlint's preset and octavo's own beside it. They are loaded only if a hint says that one may find
  * something. Nothing in the scanned text can switch a rule off.
  *
  * @module
  */
 
-import { findPrivateKeys } from "./private_keys.ts";
 import { hasHint } from "./secret_hints.ts";
-import {
-  OWN_RULES,
-  type OwnSecretRule,
-  PRESET_IGNORED,
-  PRESET_RULES,
-  PRIVATE_KEY,
-  type SecretRule,
-} from "./secret_rules.ts";
+import type { OwnSecretRule, SecretRule } from "./secret_rules.ts";
 
 export { hasHint } from "./secret_hints.ts";
-export { SECRET_RULES, type SecretRule } from "./secret_rules.ts";
+export type { SecretRule } from "./secret_rules.ts";
 
 /** A secret in a text. */
 export interface Secret extends SecretRule {
@@ -45,6 +37,8 @@ const MIN_DIFFERENT = 7;
 /** The secrets of a text, in their order; where two rules find the same, the more telling one. */
 export async function findSecrets(text: string): Promise<Secret[]> {
   if (!hasHint(text)) return [];
+  const { OWN_RULES, PRIVATE_KEY } = await import("./secret_rules.ts");
+  const { findPrivateKeys } = await import("./private_keys.ts");
   const found = [
     ...findPrivateKeys(text).map((span) => ({ ...PRIVATE_KEY, ...span })),
     ...await findPreset(text),
@@ -67,6 +61,7 @@ function findOwn({ id, title, pattern, check }: OwnSecretRule, text: string): Se
 /** What the rules of the preset need of secretlint's core, which costs more to load than they do. */
 async function findPreset(text: string): Promise<Secret[]> {
   const { rules } = await import("@secretlint/secretlint-rule-preset-recommend");
+  const { PRESET_IGNORED, PRESET_RULES } = await import("./secret_rules.ts");
   const found: Secret[] = [];
   // Neither a name nor an ending: no rule reads a file.
   const source = { content: text, filePath: "", ext: "", contentType: "text" };
@@ -101,7 +96,7 @@ function narrowed(text: string, secret: Secret): Secret {
 }
 
 function isPlaceholder(text: string, { id, start, end }: Secret): boolean {
-  if (id === PRIVATE_KEY.id || id === "url-password") return false;
+  if (id === "private-key" || id === "url-password") return false;
   const value = text.slice(start, end);
   // The preset's form of a Vercel token is also that of a long name in code behind a short prefix.
   if (id === "vercel-token" && !/\d/.test(value)) return true;

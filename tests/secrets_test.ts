@@ -8,8 +8,8 @@ import { readFindings } from "../findings.ts";
 import { planSource } from "../plan.ts";
 import { redactPlan } from "../redacted_plan.ts";
 import { Redactor } from "../secret_mask.ts";
-import { OWN_RULES, PRESET_RULES } from "../secret_rules.ts";
-import { findSecrets, hasHint, redact, SECRET_RULES } from "../secrets.ts";
+import { OWN_RULES, PRESET_RULES, SECRET_RULES } from "../secret_rules.ts";
+import { findSecrets, hasHint, redact } from "../secrets.ts";
 import type { Source } from "../source.ts";
 import { samples, SecretMaker } from "./support_secrets.ts";
 

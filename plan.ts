@@ -12,7 +12,7 @@ import type { Finding } from "./findings.ts";
 import { HunkWatch } from "./hunk_watch.ts";
 import { redactPlan } from "./redacted_plan.ts";
 import { Redactor } from "./secret_mask.ts";
-import { type PlacedSecret, redact, SECRET_RULES } from "./secrets.ts";
+import { type PlacedSecret, redact } from "./secrets.ts";
 import { nearest } from "./settings.ts";
 import type { Source } from "./sources.ts";
 
@@ -55,7 +55,7 @@ export async function planSource(
   redactor: Redactor = new Redactor(),
 ): Promise<SourcePlan> {
   const { PatchChecker, rules } = await import("./checks.ts");
-  const off = knownRules(options.checksOff ?? [], [...rules, ...SECRET_RULES].map(({ id }) => id));
+  const off = await knownRules(options.checksOff ?? [], rules);
   const chunks = begin(source.chunks); // git works while it is asked about attributes
   const [hidden, skip] = await Promise.all([source.hidden, skipRule(source, options)]).catch(async (error: unknown) => {
     await chunks[Symbol.asyncIterator]().return?.();
@@ -111,7 +111,10 @@ async function secretsOfTitle(text: string, redactor: Redactor): Promise<PlacedS
 }
 
 /** Rules by their ids; a wrong one is a mistake, and not passed over. */
-function knownRules(ids: readonly string[], known: readonly string[]): ReadonlySet<string> {
+async function knownRules(ids: readonly string[], checks: readonly { id: string }[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { SECRET_RULES } = await import("./secret_rules.ts");
+  const known = [...checks, ...SECRET_RULES].map(({ id }) => id);
   const wrong = ids.find((id) => !known.includes(id));
   if (wrong === undefined) return new Set(ids);
   const near = nearest(wrong, known);

@@ -15,35 +15,51 @@ const WRITERS: readonly ((value: unknown) => string)[] = [
 test("OpenAI's chunks give their texts in order, whatever stands in and around them", () => {
   const piece = fc.oneof(
     fc.string({ unit: "binary", maxLength: 6 }),
-    fc.constantFrom('"', "\\", '"content":"x"', '"obfuscation":"', '"},', "\n", "\u2028", "😀", '","obfuscation":"y"}'),
+    fc.constantFrom(
+      "a",
+      "a",
+      "a",
+      '"',
+      "\\",
+      '"content":"x"',
+      '"obfuscation":"',
+      '"},',
+      "\n",
+      "\u2028",
+      "😀",
+      '","obfuscation":"y"}',
+    ),
   );
   const chunk = fc.record({
     content: piece,
     pad: fc.option(piece, { nil: undefined }),
+    // another field of the same name, which is not the text
+    other: fc.option(fc.constantFrom("a", "b"), { nil: undefined, freq: 3 }),
     id: fc.constantFrom("a", "a", "a", "b"),
-    kind: fc.constantFrom("text", "text", "text", "reasoning", "empty", "error", "stop"),
+    kind: fc.constantFrom("text", "text", "text", "reasoning", "empty", "error", "error text", "stop"),
   });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 12 }), fc.constantFrom(...WRITERS), (chunks, write) => {
       const expected: WireEvent[] = [];
       const got: WireEvent[] = [];
       const reader = openai.reader();
-      for (const { content, pad, id, kind } of chunks) {
+      for (const { content, pad, other, id, kind } of chunks) {
         const delta = kind === "reasoning" ? { content, reasoning: "hm" } : kind === "empty" ? {} : { content };
         const finish_reason = kind === "stop" ? "stop" : null;
         reader.read(
           write({
+            ...(other === undefined ? {} : { content: other }),
             id,
             choices: [{ index: 0, delta, finish_reason }],
             ...(pad === undefined ? {} : { obfuscation: pad }),
-            ...(kind === "error" ? { error: { message: "gone" } } : {}),
+            ...(kind === "error" ? { error: { message: "gone" } } : kind === "error text" ? { error: "gone" } : {}),
           }),
           (event) => got.push(event),
         );
         if (kind === "reasoning") expected.push({ type: "reasoning", text: "hm" });
         if (kind !== "empty" && content !== "") expected.push({ type: "text", text: content });
         if (kind === "stop") expected.push({ type: "stop", reason: "stop" });
-        if (kind === "error") expected.push({ type: "error", message: "gone", passing: false });
+        if (kind.startsWith("error")) expected.push({ type: "error", message: "gone", passing: false });
       }
       assertEquals(got, expected);
     }),

@@ -47,6 +47,7 @@ export async function readAttributes(git: Git, sides: Sides, base?: string): Pro
   const list = await bytesOf(git, diffArguments(["--name-only", "-z", "--no-renames"], sides));
   if (list.length === 0) return { reasons: new Map(), hidden: { names: new Set(), paths: [] } };
   const there = base === undefined ? undefined : baseAttributes(git, list, base);
+  there?.catch(() => {}); // thrown where it is awaited
   const here = await checkAttributes(git, list).finally(() => there?.catch(() => {})); // it has a folder to remove
   const reasons = new Map<string, string>();
   const unset = new Set<string>();

@@ -81,6 +81,12 @@ console.log(planReview(files).parts.length);
   });
 });
 
+/** What of the environment deno needs to bring its packages, on a machine that has them not yet. */
+function forDownloads(): Record<string, string> {
+  const wanted = Object.entries(process.env).filter(([name]) => /CERT|PROXY|^DENO_|^NPM_CONFIG_/i.test(name));
+  return Object.fromEntries(wanted.map(([name, value]) => [name, value ?? ""]));
+}
+
 test("the sources run as a program in deno and in bun", async () => {
   await withChange(async (cwd) => {
     const programs = [
@@ -91,7 +97,7 @@ test("the sources run as a program in deno and in bun", async () => {
       const { code, stdout, stderr } = await octavo(["--model", "builtin"], {
         cwd,
         program,
-        env: { DENO_DIR: process.env.DENO_DIR ?? join(process.env.HOME ?? "", ".cache/deno") },
+        env: { ...forDownloads(), DENO_DIR: process.env.DENO_DIR ?? join(process.env.HOME ?? "", ".cache/deno") },
       });
       assertEquals(code, 0, stderr);
       assertStringIncludes(stdout, "1 of 1 file reviewed in full");

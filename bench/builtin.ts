@@ -16,7 +16,7 @@ import { binary, BINARY_FLAGS, findBun } from "../scripts/build.ts";
 
 const rounds = Number(process.argv[2] ?? 21);
 const FILES = 20;
-const LINES = 200;
+const LINES = 180;
 
 const home = mkdtempSync(join(tmpdir(), "octavo-bench-"));
 const repository = join(home, "project");
@@ -36,12 +36,12 @@ function git(...args: string[]): void {
   execFileSync("git", ["-c", "init.defaultBranch=main", ...args], { cwd: repository, env, stdio: "ignore" });
 }
 
-/** A file of code; in its second version every tenth line is another one. */
+/** A file of code; in its second version three places of four lines each are others. */
 function code(file: number, version: number): string {
+  const place = (n: number) => n % 60 >= 20 && n % 60 < 24 ? version : 1;
   return Array.from(
     { length: LINES },
-    (_, n) =>
-      `export function step${file}x${n}(value: number): number { return value + ${n % 10 === 3 ? version : 1}; }\n`,
+    (_, n) => `export function step${file}x${n}(value: number): number { return value + ${place(n)}; }\n`,
   ).join("");
 }
 

@@ -231,6 +231,8 @@ async function reviewOptions(
     keeper: asks && !options.noSave ? earlier?.keeper ?? await newKeeper(job, source, recipe) : undefined,
     earlier: earlier?.run,
     async beforeAsking() {
+      const limit = await (await import("./http.ts")).runtimeLimit(world.env);
+      if (limit !== undefined) await notice(job, limit);
       release = await lock(job, source);
     },
   };

@@ -143,6 +143,7 @@ test("nothing in the page runs, loads or leads anywhere, and nothing on a log co
     assert(!/url\(|@import|https?:\/\//.test(html), "an address is in the page");
     assert(!/^\s*::/m.test(html) && !html.includes("##["), "a workflow command is in the page");
     assert(
+      // deno-lint-ignore no-control-regex
       !/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/.test(html.replaceAll("\t", "")),
       "a control character",
     );

@@ -86,7 +86,7 @@ test("the Markdown accounts for a file that was cut, by its hunks and lines, and
 });
 
 test("--report writes files beside the review, from flag and environment, and in the folder one is in", async () => {
-  await withChange(async (cwd, home) => {
+  await withChange(async (_cwd, home) => {
     await withServer(() => answer(REVIEW), async (server) => {
       mkdirSync(join(home, "out"));
       const env = { ...withModel(server.url), OCTAVO_REPORT: "gitlab:out/gl.json\nout/b.md" };

@@ -17,7 +17,8 @@ test("the screen in the README is what octavo prints (npm run readme)", async ()
 });
 
 test("the README names no flag, variable, command or provider that is not there", () => {
-  const flags = new Set(SETTINGS.map(({ flag }) => flag));
+  const own = COMMANDS.flatMap(({ flags = [] }) => flags.map(({ flag }) => flag));
+  const flags = new Set([...SETTINGS.map(({ flag }) => flag), ...own, "help"]);
   for (const [, command, flag] of readme.matchAll(/octavo[^`\n]*?(?: (\w+))?[^`\n]*? --([a-z-]+)/g)) {
     assert(flags.has(flag!), `--${flag} (${command})`);
   }

@@ -256,6 +256,25 @@ test("--send-secrets and OCTAVO_SEND_SECRETS send them, and say so; no settings 
   });
 });
 
+test("a review that broke off goes on without them: its parts are known again", async () => {
+  await withSecrets(async ({ planted, cwd, saved }) => {
+    const found = planted.filter(({ kind }) => !NOT_FOUND.includes(kind));
+    const script = (request: RecordedRequest, index: number) =>
+      index === 1 ? json({ error: { message: "no" } }, 400) : echo(request);
+    await withServer(script, async (proxy) => {
+      const env = foreign(proxy);
+      const broken = await octavo(["commit", "--max-diff-chars", "4000"], { cwd, env });
+      assertEquals(broken.code, 3);
+      assertEquals(proxy.requests.length, 2);
+      const resumed = await octavo(["resume"], { cwd, env });
+      assertEquals(resumed.code, 0, resumed.stderr);
+      assert(proxy.requests.length > 4);
+      const texts = [broken.stdout, broken.stderr, resumed.stdout, resumed.stderr];
+      assertEquals(seen(found, [...texts, ...saved(), ...proxy.requests.map(({ body }) => body)]), []);
+    });
+  });
+});
+
 test("--plan lists them and asks nobody; the built-in checks find them and repeat none", async () => {
   await withSecrets(async ({ planted, cwd }) => {
     const found = planted.filter(({ kind }) => !NOT_FOUND.includes(kind));

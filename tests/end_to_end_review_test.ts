@@ -231,11 +231,14 @@ test("a connection cut in part 2 of 3: exit 3, what came is saved, and resume as
   const files = Object.fromEntries(["a", "b", "c"].map((name) => [`${name}.txt`, lines(1_500, name)]));
   await withChange(async (cwd, home) => {
     const half = answer("Half of ", "two");
-    const cut = { ...half, body: [...(half.body as string[]).slice(0, 1), CUT] as (string | typeof CUT)[] };
+    // A reset throws away what the client has not read yet: first the half has to be on its way to the screen.
+    let shown = () => {};
+    const isShown = new Promise<void>((resolve) => shown = resolve);
+    const cut: Reply = { ...half, body: [...(half.body as string[]).slice(0, 1), isShown, CUT] };
     const script = [answer("One."), cut, answer("Two."), answer("Three."), answer("All.")];
     await withServer(script, async (server) => {
       const env = { ...withModel(server.url), OCTAVO_MAX_DIFF_CHARS: "2000" };
-      const first = await octavo([], { cwd, env });
+      const first = await octavo([], { cwd, env, onStdout: (text) => text.includes("Half of ") && shown() });
       assertEquals(first.code, 3, first.stderr);
       assertStringIncludes(first.stdout, "Half of ");
       assertMatch(first.stdout, /Part 2 is incomplete/);

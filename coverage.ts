@@ -18,7 +18,18 @@ export function closingLine(report: Report): string {
       missing > 0 ? `: ${missing} of ${report.parts.length} parts are missing or cut` : ""
     }.`
     : "";
-  return `${coverageLine(report)}.${incomplete}`;
+  return `${coverageLine({ files: report.files.map((file) => asReviewed(file, report)) })}.${incomplete}`;
+}
+
+/** A file as it was reviewed, not as it was planned: one whose part is missing or cut was not. */
+function asReviewed(file: PlannedFile, report: Report): PlannedFile {
+  const part = report.parts.find(({ number }) => number === file.part);
+  if (report.status === "planned" || part === undefined || part.status === "done") return file;
+  return {
+    ...file,
+    coverage: "unreviewed",
+    reason: part.status === "incomplete" ? "their part is cut" : "their part is missing",
+  };
 }
 
 /**

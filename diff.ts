@@ -506,7 +506,7 @@ export function coverageLine({ files }: Pick<Plan, "files">): string {
     );
   }
   if (skipped.length > 0) words.push(`${skipped.length} skipped (${reasons(skipped)})`);
-  if (unreviewed.length > 0) words.push(`${unreviewed.length} not reviewed (${TOO_LARGE})`);
+  if (unreviewed.length > 0) words.push(`${unreviewed.length} not reviewed (${reasons(unreviewed)})`);
   return words.join(", ");
 }
 

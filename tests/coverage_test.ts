@@ -39,7 +39,7 @@ test("closingLine() says what was reviewed, that nothing was, and that something
   assertEquals(closingLine(sampleReport({ status: "nothing", files: [] })), "Nothing to review.");
   assertEquals(
     closingLine(sampleReport(failed)),
-    "3 of 4 files reviewed in full, 1 skipped (lockfile). The review is incomplete: 1 of 1 parts are missing or cut.",
+    "0 of 4 files reviewed in full, 1 skipped (lockfile), 3 not reviewed (their part is missing). The review is incomplete: 1 of 1 parts are missing or cut.",
   );
 });
 

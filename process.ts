@@ -7,13 +7,12 @@
  */
 
 import { Buffer } from "node:buffer";
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import process from "node:process";
-import type { Readable } from "node:stream";
 import { clearTimeout, setTimeout } from "node:timers";
+import { type Child, startChild } from "./child.ts";
 import { OctavoError, type OctavoErrorOptions } from "./errors.ts";
 import type { Env } from "./paths.ts";
 import { begin } from "./trace.ts";
@@ -129,6 +128,7 @@ export async function interact(
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let stop = () => {};
   try {
+    const { spawn } = process.getBuiltinModule("node:child_process");
     const childEnv = cleanEnvironment(env);
     const child = spawn(locate(program, childEnv), args, { env: childEnv, stdio: "inherit" });
     child.on("error", (error) => reject(startError(program, options, error)));
@@ -146,7 +146,7 @@ export async function interact(
 }
 
 interface Running {
-  stdout: Readable | undefined;
+  stdout: Child["stdout"];
   done: Promise<Exit>;
   /** Ends the program; what `done` rejects with, if anything. The first error counts. */
   stop(error?: unknown): void;
@@ -159,14 +159,14 @@ async function* read(
 ): AsyncGenerator<Uint8Array> {
   let [bytes, atEnd] = [0, false];
   try {
-    for await (const piece of stdout ?? []) {
+    for await (const piece of stdout) {
       bytes += piece.length;
       if (bytes > maxBytes) throw new ProcessError("bytes", `"${program}" printed more than ${maxBytes} bytes`);
       yield piece;
     }
     atEnd = true;
   } catch (error) {
-    // A stream that was destroyed by stop() may throw too: then the error that led there is the first, and counts.
+    // A stream that was closed by stop() may throw too: then the error that led there is the first, and counts.
     stop(error);
   } finally {
     if (!atEnd) stop();
@@ -179,15 +179,15 @@ function start(program: string, args: readonly string[], options: RunOptions): R
   const { promise: done, resolve, reject } = Promise.withResolvers<Exit>();
   done.catch(() => {}); // nobody needs to look at it
   const over = begin(() => [program, ...args].join(" "));
-  let child: ChildProcess;
+  const stderr = new TextEnd(MAX_STDERR_CHARS);
+  let child: Child;
   try {
     options.signal?.throwIfAborted();
-    child = open(program, args, options);
+    child = open(program, args, options, stderr);
   } catch (error) {
     reject(options.signal?.aborted ? options.signal.reason : startError(program, options, error));
-    return { stdout: undefined, done, stop: () => {} };
+    return { stdout: [], done, stop: () => {} };
   }
-  const stderr = collectEnd(child.stderr);
   let [failure, ended]: [{ error: unknown } | undefined, boolean] = [undefined, false];
   let killer: NodeJS.Timeout | undefined;
 
@@ -195,11 +195,10 @@ function start(program: string, args: readonly string[], options: RunOptions): R
     if (ended) return;
     if (error !== undefined) failure ??= { error };
     if (killer) return;
-    killer = setTimeout(() => kill(child), KILL_AFTER_MS);
+    killer = setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
     child.kill("SIGTERM");
     // What the program has started itself may hold the pipes open: its end is not waited for.
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+    child.closePipes();
   }
   const onAbort = () => stop(options.signal?.reason);
   const limit = options.timeoutMs === undefined
@@ -213,36 +212,27 @@ function start(program: string, args: readonly string[], options: RunOptions): R
     clearTimeout(limit);
     options.signal?.removeEventListener("abort", onAbort);
   }
-  child.on("error", (error) => {
-    cleanUp();
-    child.stdout?.destroy();
-    reject(startError(program, options, error));
-  });
-  child.on("close", (code, signal) => {
+  child.end.then(({ code, signal }) => {
     cleanUp();
     over(`exit code ${code ?? signal}`);
     if (failure) reject(failure.error);
-    else resolve({ code: code ?? signalCode(signal), signal: signal ?? undefined, stderr: stderr() });
+    else resolve({ code: code ?? signalCode(signal), signal: signal ?? undefined, stderr: stderr.text });
+  }, (error) => {
+    cleanUp();
+    reject(startError(program, options, error));
   });
-  return { stdout: child.stdout ?? undefined, done, stop };
+  return { stdout: child.stdout, done, stop };
 }
 
-function kill(child: ChildProcess): void {
-  Object.assign(child, { killed: false }); // Deno sends no second signal to a process that it has sent one
-  child.kill("SIGKILL");
-}
-
-function open(program: string, args: readonly string[], { cwd, env = {}, input }: RunOptions): ChildProcess {
+function open(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {}, input }: RunOptions,
+  stderr: TextEnd,
+): Child {
   const childEnv = cleanEnvironment(env);
-  const child = spawn(locate(program, childEnv), args, {
-    env: childEnv,
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    windowsHide: true,
-    ...(cwd === undefined ? {} : { cwd }),
-  });
-  child.stdin?.on("error", () => {}); // EPIPE: no program has to read its input to the end
-  child.stdin?.end(input);
-  return child;
+  const onStderr = (piece: Uint8Array) => stderr.add(piece);
+  return startChild(locate(program, childEnv), args, { cwd, env: childEnv, input, onStderr });
 }
 
 /**
@@ -268,16 +258,24 @@ function locate(program: string, env: Record<string, string>): string {
   return found;
 }
 
-/** Keeps the end of a stream of text; the function gives what came so far. */
-function collectEnd(stderr: Readable | null): () => string {
-  const decoder = new TextDecoder();
-  let text = "";
-  stderr?.on("data", (piece: Uint8Array) => {
-    text += decoder.decode(piece, { stream: true });
-    if (text.length > 2 * MAX_STDERR_CHARS) text = text.slice(-MAX_STDERR_CHARS);
-  });
-  stderr?.on("error", () => {}); // it breaks when the program is stopped
-  return () => text.slice(-MAX_STDERR_CHARS);
+/** The end of a text that comes in pieces. */
+class TextEnd {
+  readonly #decoder = new TextDecoder();
+  readonly #maxChars: number;
+  #text = "";
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  add(piece: Uint8Array): void {
+    this.#text += this.#decoder.decode(piece, { stream: true });
+    if (this.#text.length > 2 * this.#maxChars) this.#text = this.text;
+  }
+
+  get text(): string {
+    return this.#text.slice(-this.#maxChars);
+  }
 }
 
 function signalCode(signal: string | null | undefined): number {

@@ -128,6 +128,38 @@ describe("limits", () => {
   });
 });
 
+describe("a program that has ended", () => {
+  test("goes over the limit with output that is read later", async () => {
+    const { chunks, done } = stream("sh", ["-c", "printf 1234567890"], { env, maxBytes: 5 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const error = await assertRejects(() => Array.fromAsync(chunks), ProcessError);
+    assertEquals(error.failure, "bytes");
+    assertEquals(await assertRejects(() => done), error);
+  });
+
+  test("gives all of its output to a reader that comes later", async () => {
+    const { chunks, done } = stream("sh", ["-c", "head -c 30000 /dev/zero; printf err >&2"], { env });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    let bytes = 0;
+    for await (const piece of chunks) bytes += piece.length;
+    assertEquals([bytes, await done], [30_000, { code: 0, signal: undefined, stderr: "err" }]);
+  });
+
+  test("is not waited for where its own children hold its output, once the reader has left", async () => {
+    const started = Date.now();
+    const { chunks, done } = stream("sh", ["-c", "sleep 50 & echo $!"], { env });
+    let pid = 0;
+    for await (const piece of chunks) {
+      pid = Number.parseInt(decoder.decode(piece));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      break;
+    }
+    assertEquals((await done).code, 0);
+    assert(Date.now() - started < 40_000);
+    process.kill(pid);
+  });
+});
+
 describe("abort", () => {
   test("run() starts nothing when aborted before, and throws the reason", async () => {
     await withFolder(async (dir) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type Context, stopping } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { type Config, readUserFile, resolveConfig } from "./config.ts";
 import { describeError, EXIT, exitCodeOf, UsageError } from "./errors.ts";
@@ -56,6 +57,7 @@ async function run(words: Words, world: World): Promise<number> {
   if (command.name === "completions") return await print(world, await shellCompletions(words));
   const place = { words, world, dir: words.dir ?? world.dir };
   if (command.name === "config") return await (await import("./config_command.ts")).configCommand(place);
+  if (REVIEWS_REPOSITORY.includes(command.name)) return await reviewRepository(place);
   const context = { ...place, config: await readConfig(words, world) };
   if (command.name === "pr" && words.words.length === 0) {
     const { canPick, pickPullCommand } = await import("./pull_picker.ts");
@@ -80,6 +82,28 @@ async function run(words: Words, world: World): Promise<number> {
       return await (await import("./templates_command.ts")).templatesCommand(context);
     default:
       return await (await import("./conversation_commands.ts")).conversationCommand(context);
+  }
+}
+
+/** The commands that review something of the repository one is in. */
+const REVIEWS_REPOSITORY: readonly string[] = ["tree", "staged", "branch", "commit"];
+
+/** Asks git about the repository first: what else it takes is loaded meanwhile. */
+async function reviewRepository(place: Omit<Context, "config">): Promise<number> {
+  const { words, world, dir } = place;
+  const stop = stopping(world);
+  try {
+    const { openRepository } = await import("./git_repository.ts");
+    const repository = openRepository(dir, world.env, stop.signal);
+    repository.catch(() => {}); // thrown where it is needed
+    const [config, { runReview, requestOf }] = await Promise.all([
+      readConfig(words, world),
+      import("./review_command.ts"),
+    ]);
+    const context = { ...place, config };
+    return await runReview({ ...context, stop, repository, request: requestOf(context) });
+  } finally {
+    stop.done();
   }
 }
 

@@ -31,7 +31,7 @@ export interface Stopping {
   readonly reason: StopReason | undefined;
   /** The exit code that a stop leads to. */
   exitCode(): number;
-  /** Gives the signals back. */
+  /** Gives the signals back, and ends what still runs for the command. */
   done(): void;
 }
 
@@ -39,7 +39,7 @@ export interface Stopping {
 export function stopping(world: World): Stopping {
   const controller = new AbortController();
   let reason: StopReason | undefined;
-  const done = world.onStop((why) => {
+  const giveBack = world.onStop((why) => {
     if (reason !== undefined && why !== "closed pipe") {
       world.exit(why === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
     }
@@ -52,6 +52,9 @@ export function stopping(world: World): Stopping {
       return reason;
     },
     exitCode: () => reason === "SIGINT" ? EXIT.interrupted : reason === "SIGTERM" ? EXIT.terminated : EXIT.failed,
-    done,
+    done() {
+      giveBack();
+      controller.abort(new DOMException("Done", "AbortError"));
+    },
   };
 }

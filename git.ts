@@ -171,8 +171,7 @@ export async function commitPatch(repository: Repository, options: CommitOptions
   if (dots !== undefined && await resolveRevision(repository, rev, "commit") === undefined) {
     return await rangePatch(repository, { base: from || "HEAD", head: to || "HEAD", threeDots: dots === "..." });
   }
-  const head = await resolveCommit(repository, rev);
-  const { parents, subject } = await readCommit(repository, head);
+  const { hash: head, parents, subject } = await readCommit(repository, rev);
   const [parent, ...others] = parents;
   if (parent !== undefined) await checkParent(repository, head, parent);
   const base = parent ?? await emptyTree(repository);

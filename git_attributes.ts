@@ -44,16 +44,19 @@ const MAX_ARGUMENT_CHARS = 20_000;
  * @throws {GitError} if git fails
  */
 export async function readAttributes(git: Git, sides: Sides, base?: string): Promise<Attributes> {
-  const list = await bytesOf(git, diffArguments(["--name-only", "-z", "--no-renames"], sides));
-  if (list.length === 0) return { reasons: new Map(), hidden: { names: new Set(), paths: [] } };
-  const there = base === undefined ? undefined : baseAttributes(git, list, base);
+  const listing = bytesOf(git, diffArguments(["--name-only", "-z", "--no-renames"], sides));
+  const there = base === undefined ? undefined : baseAttributes(git, listing, base);
   there?.catch(() => {}); // thrown where it is awaited
-  const here = await checkAttributes(git, list).finally(() => there?.catch(() => {})); // it has a folder to remove
   const reasons = new Map<string, string>();
   const unset = new Set<string>();
-  for (const { path, name, value } of here) if (name === "diff" && value === "unset") unset.add(path);
-  for (const { path, name, value } of await there ?? here) {
-    if (isReason(name) && (value === "set" || value === "true")) reasons.set(path, REASONS[name]);
+  try {
+    const here = await checkAttributes(git, await listing);
+    for (const { path, name, value } of here) if (name === "diff" && value === "unset") unset.add(path);
+    for (const { path, name, value } of await there ?? here) {
+      if (isReason(name) && (value === "set" || value === "true")) reasons.set(path, REASONS[name]);
+    }
+  } finally {
+    await there?.catch(() => {}); // it has a folder to remove
   }
   return { reasons, hidden: await findHidden(git, sides, unset) };
 }
@@ -69,6 +72,7 @@ interface Attribute {
 }
 
 async function checkAttributes(git: Git, list: Uint8Array, cached: string[] = []): Promise<Attribute[]> {
+  if (list.length === 0) return [];
   const args = ["check-attr", ...cached, "-z", "--stdin", "diff", ...Object.keys(REASONS)];
   const fields = splitList(await bytesOf(git, args, { input: list })).map(decode);
   const found: Attribute[] = [];
@@ -79,10 +83,10 @@ async function checkAttributes(git: Git, list: Uint8Array, cached: string[] = []
 }
 
 /** The attributes as they are in a commit: git before 2.41 reads them only from the working tree or an index. */
-async function baseAttributes(git: Git, list: Uint8Array, base: string): Promise<Attribute[]> {
-  const index = await treeIndex(git, base);
+async function baseAttributes(git: Git, listing: Promise<Uint8Array>, base: string): Promise<Attribute[]> {
+  const index = await treeIndex(git, base); // while git lists the files
   try {
-    return await checkAttributes(index.git, list, ["--cached"]);
+    return await checkAttributes(index.git, await listing, ["--cached"]);
   } finally {
     await index.remove();
   }

@@ -189,8 +189,12 @@ export function line(bytes: Uint8Array): string {
 }
 
 /** Output of git as it comes. git starts when the first piece is asked for, so one that nobody reads leaves nothing. */
-export async function* piecesOf(git: Git, args: string[]): AsyncGenerator<Uint8Array> {
-  const { chunks, done } = stream("git", [...OPTIONS, ...args], options(git));
+export async function* piecesOf(
+  git: Git,
+  args: string[],
+  more: Pick<RunOptions, "input"> = {},
+): AsyncGenerator<Uint8Array> {
+  const { chunks, done } = stream("git", [...OPTIONS, ...args], { ...options(git), ...more });
   yield* chunks;
   const exit = await done;
   if (exit.code !== 0) throw failure(args, exit);

@@ -7,7 +7,6 @@
 import { Buffer } from "node:buffer";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { TextDecoder as Decoder } from "node:util";
 import { GitError, RepositoryError, UsageError } from "./errors.ts";
 import {
   attempt,
@@ -184,11 +183,21 @@ export async function resolveRevision(
   rev: string,
   kind: "commit" | "tree",
 ): Promise<string | undefined> {
-  if (rev.startsWith("-") || rev.includes("\0")) return undefined;
+  if (!isRevision(rev)) return undefined;
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{${kind}}`];
   const { code, stdout } = await attempt(git, args);
   const hash = line(stdout);
   return code === 0 && /^[0-9a-f]{40,}$/.test(hash) ? hash : undefined;
+}
+
+/** Whether a text can name something, and be passed on. */
+function isRevision(rev: string): boolean {
+  return !rev.startsWith("-") && !rev.includes("\0");
+}
+
+/** Whether a text is the full hash of an object: no name of a branch or tag stands for another one then. */
+function isFullHash(text: string): boolean {
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text);
 }
 
 /**
@@ -252,30 +261,44 @@ export async function mergeBase(
 
 /** What a commit is made of. */
 export interface Commit {
+  /** Its full hash. */
+  hash: string;
   /** Full hashes of its parents, those included that a shallow clone does not have. */
   parents: string[];
   /** The first paragraph of its message, on one line. */
   subject: string;
 }
 
+/** Bytes of the line in front of an object in a batch: a hash, a type, a size. */
+const MAX_BATCH_HEADER_BYTES = 200;
+
 /** Bytes of a commit that are read: its parents and its subject are at its beginning, behind signatures at most. */
 const MAX_COMMIT_BYTES = 100_000;
 
 /**
- * Reads a commit.
+ * Reads the commit that a revision names.
  *
  * Not `git log`, which runs `gpg.program` where `log.showSignature` is set, and takes the oldest commit of a shallow
  * clone for the first of all.
  *
- * @param hash Full hash.
+ * @throws {UsageError} if it names none
  * @throws {GitError} if git cannot read it
  */
-export async function readCommit({ git }: Repository, hash: string): Promise<Commit> {
+export async function readCommit(repository: Repository, rev: string): Promise<Commit> {
+  if (!isRevision(rev) || rev.includes("\n")) return await unknownRevision(repository, rev);
   let bytes = Buffer.alloc(0);
-  for await (const piece of piecesOf(git, ["cat-file", "commit", hash])) {
+  // It also resolves the revision, which takes git longer to start for than to do.
+  for await (const piece of piecesOf(repository.git, ["cat-file", "--batch"], { input: `${rev}^{commit}\n` })) {
     bytes = Buffer.concat([bytes, piece]);
     if (bytes.length > MAX_COMMIT_BYTES) break;
   }
+  const found = /^([0-9a-f]{40,}) commit (\d+)\n/.exec(bytes.toString("latin1", 0, MAX_BATCH_HEADER_BYTES));
+  if (!found) return await unknownRevision(repository, rev);
+  const [first, hash, size] = found;
+  return { hash: hash!, ...parseCommit(bytes.subarray(first.length, first.length + Number(size))) };
+}
+
+function parseCommit(bytes: Buffer): Omit<Commit, "hash"> {
   const header = bytes.toString("latin1").split("\n\n", 1)[0]!;
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map((match) => match[1]!);
   const message = decoderFor(/^encoding (.*)$/m.exec(header)?.[1]).decode(bytes.subarray(header.length + 2));
@@ -283,11 +306,11 @@ export async function readCommit({ git }: Repository, hash: string): Promise<Com
 }
 
 /** git-commit(1), "Discussion": UTF-8 unless the header says otherwise. */
-function decoderFor(encoding = "utf-8"): Decoder {
+function decoderFor(encoding = "utf-8"): TextDecoder {
   try {
-    return new Decoder(encoding);
+    return new TextDecoder(encoding as "utf-8");
   } catch {
-    return new Decoder(); // an encoding that nobody knows
+    return new TextDecoder(); // an encoding that nobody knows
   }
 }
 
@@ -389,7 +412,9 @@ export async function readBlob(
   path: string,
   maxBytes: number,
 ): Promise<string | undefined> {
-  const tree = await resolveRevision(repository, rev, "tree") ?? await unknownRevision(repository, rev);
+  const tree = isFullHash(rev)
+    ? rev
+    : await resolveRevision(repository, rev, "tree") ?? await unknownRevision(repository, rev);
   const list = await textOf(repository.git, ["ls-tree", "-l", "-z", "--full-tree", tree, "--", path]);
   const [, hash, size, found] = /^100[0-7]{3} blob ([0-9a-f]+) +(\S+)\t([^\0]*)\0$/.exec(list) ?? [];
   if (hash === undefined || found !== path) return undefined;

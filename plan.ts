@@ -136,7 +136,7 @@ function joined(checks: Finding[], secrets: Finding[]): Finding[] {
 }
 
 /** Asks for the first piece at once, and gives the pieces to whoever iterates. */
-function begin<T>(pieces: AsyncIterable<T>): AsyncIterable<T> {
+export function begin<T>(pieces: AsyncIterable<T>): AsyncIterable<T> {
   const iterator = pieces[Symbol.asyncIterator]();
   let first: Promise<IteratorResult<T>> | undefined = iterator.next();
   first.catch(() => {}); // thrown to whoever iterates

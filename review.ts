@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
+import process from "node:process";
 import { Channel } from "./channel.ts";
 import type { ChatEvent } from "./chat.ts";
 import { coverageLine, type Part, type Plan } from "./diff.ts";
@@ -60,8 +60,8 @@ export interface ReviewOptions {
   planOnly?: boolean;
   /** Send secrets to another machine as they are. @default false */
   sendSecrets?: boolean;
-  /** The prompts; awaited after the patch has been read. */
-  templates: Promise<Templates>;
+  /** The prompts; awaited after the patch has been read. The built-in checks alone need none. */
+  templates?: Promise<Templates> | undefined;
   /** Environment for proxies and certificates. */
   env: Env;
   /** Parts asked about at once. @default 1 */
@@ -109,7 +109,7 @@ async function* reviewEvents(options: ReviewOptions, redactor: Redactor): AsyncG
   for (const message of source.notices.slice(said)) yield { type: "notice", level: "warning", message };
   const raw = typeof model === "object" && sendsSecrets(model, options.sendSecrets);
   const sent = raw ? { ...planned, plan: planned.unredacted } : planned;
-  const prompts = checksOnly ? new Map<number, string>() : renderPrompts(sent, source, await options.templates);
+  const prompts = checksOnly ? new Map<number, string>() : renderPrompts(sent, source, await templatesOf(options));
   const report = startReport(source, planned, model);
   yield planEvent(report, planned, model, prompts);
   yield* planNotices(planned.plan);
@@ -123,6 +123,11 @@ async function* reviewEvents(options: ReviewOptions, redactor: Redactor): AsyncG
   }
   for (const finding of report.findings) yield { type: "finding", finding };
   yield { type: "end", report };
+}
+
+function templatesOf({ templates }: ReviewOptions): Promise<Templates> {
+  if (!templates) throw new TypeError("A review by a model needs templates");
+  return templates;
 }
 
 /** The answer to one request. */
@@ -304,7 +309,7 @@ class Run {
       reviews,
       findings: this.#findings().map(forPrompt),
       coverage: coverageLine(plan),
-      templates: await this.#options.templates,
+      templates: await templatesOf(this.#options),
       maxTokens: this.#contextTokens - ANSWER_TOKENS,
     });
   }
@@ -364,6 +369,7 @@ class Run {
 
 /** Hash of a part without its secrets, to know it again: the hash is kept. */
 export function partHash(part: Part): string {
+  const { createHash } = process.getBuiltinModule("node:crypto"); // a review without a model does without it
   return createHash("sha256").update(part.text).digest("hex");
 }
 

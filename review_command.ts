@@ -13,14 +13,17 @@ import type { Severity } from "./finding.ts";
 import type { Recipe } from "./keeper.ts";
 import { chooseModel, withSavedModel } from "./model.ts";
 import { configDir, stateDir } from "./paths.ts";
+import { begin } from "./plan.ts";
 import { charsForWindow } from "./prompts.ts";
+import type { Repository } from "./git.ts";
 import { BUILTIN, type Model } from "./providers.ts";
 import type { Report } from "./report.ts";
 import type { OpenReport } from "./report_files.ts";
 import { type EarlierRun, review, type ReviewKeeper, type ReviewOptions } from "./review.ts";
 import type { CollectedDiff } from "./shown_diff.ts";
-import { openSource, type Source, type SourceContext, type SourceRequest } from "./sources.ts";
+import { openInRepository, openSource, type Source, type SourceContext, type SourceRequest } from "./sources.ts";
 import { SEVERITIES } from "./settings.ts";
+import type { Templates } from "./templates.ts";
 import { createTerminal } from "./terminal.ts";
 import { say } from "./world.ts";
 
@@ -82,12 +85,14 @@ export async function resumeCommand(context: Context): Promise<number> {
 export interface ReviewJob extends Context {
   stop: Stopping;
   request: SourceRequest;
+  /** The repository, where it is being opened already. */
+  repository?: Promise<Repository>;
   /** What an earlier run has done, and its keeper. */
   earlier?: { run: EarlierRun; recipe: Recipe; maxDiffChars: number; title: string; keeper: ReviewKeeper };
 }
 
 /** What the words of a command ask for. */
-function requestOf({ words: { command, words }, config, world }: Context): SourceRequest {
+export function requestOf({ words: { command, words }, config, world }: Context): SourceRequest {
   const word = words[0];
   switch (command.name) {
     case "staged":
@@ -111,9 +116,11 @@ export async function runReview(job: ReviewJob): Promise<number> {
   const { signal } = stop;
   const choosing = given.options.plan ? undefined : chooseModel(given, world.env, signal);
   choosing?.catch(() => {}); // awaited below, behind what must be said first
+  let opened: Source | undefined;
   try {
     const reports = await beginReports(job);
-    const source = await reports.collect(await openSource(job.request, sourceContext(job)));
+    opened = await beginSource(job);
+    const source = await reports.collect(opened);
     const config = withRepositoryFile(given, await source.settings);
     for (const warning of config.warnings) await notice({ config, world }, warning);
     const model = await choosing;
@@ -131,7 +138,20 @@ export async function runReview(job: ReviewJob): Promise<number> {
   } catch (error) {
     if (stop.reason === undefined) throw error;
     return stop.exitCode(); // stopped before anything was sent
+  } finally {
+    // Of a patch that nobody has read to its end: git is ended with the command.
+    opened?.chunks[Symbol.asyncIterator]().return?.().catch(() => {});
   }
+}
+
+/** The source. git begins with the patch at once, and waits where nobody takes it. */
+async function beginSource(job: ReviewJob): Promise<Source> {
+  const { request, repository } = job;
+  if (request.kind === "pr" || request.kind === "diff") return await openSource(request, sourceContext(job));
+  const source = repository
+    ? await openInRepository(request, await repository)
+    : await openSource(request, sourceContext(job));
+  return { ...source, chunks: begin(source.chunks) };
 }
 
 /** The reports of a run beside the one on stdout, and the diff that some of them show. */
@@ -203,8 +223,8 @@ async function reviewOptions(
 ): Promise<{ events: ReturnType<typeof review> }> {
   const { config: { options }, world, stop, earlier } = job;
   const asks = typeof model === "object";
-  const templates = loadOwnTemplates(job, model !== BUILTIN);
-  templates.catch(() => {}); // awaited by the review
+  const templates = model === BUILTIN ? undefined : loadOwnTemplates(job);
+  templates?.catch(() => {}); // awaited by the review
   const window = asks ? await windowOf(job, model) : undefined;
   const budget = await chooseBudget(job, model, window);
   const recipe: Recipe = earlier?.recipe ??
@@ -247,9 +267,9 @@ async function reviewOptions(
   };
 }
 
-async function loadOwnTemplates({ world: { env } }: ReviewJob, needed: boolean) {
+async function loadOwnTemplates({ world: { env } }: ReviewJob): Promise<Templates> {
   const { loadTemplates } = await import("./templates.ts");
-  return await loadTemplates(needed ? { dir: `${configDir(env)}/templates` } : {});
+  return await loadTemplates({ dir: `${configDir(env)}/templates` });
 }
 
 async function newKeeper({ world }: ReviewJob, source: Source, recipe: Recipe): Promise<ReviewKeeper> {

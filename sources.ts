@@ -40,17 +40,20 @@ export async function openSource(request: SourceRequest, context: SourceContext)
       return await patchFile(request.file, context);
     case "pr":
       return await (await import("./pull_source.ts")).openPull(request, context);
-    default: {
-      const repository = await openRepository(context.dir, context.env, context.signal);
-      return fromGit(request, repository, await gitPatch(request, repository));
-    }
+    default:
+      return await openInRepository(request, await openRepository(context.dir, context.env, context.signal));
   }
 }
 
-function gitPatch(
-  request: Exclude<SourceRequest, { kind: "pr" | "diff" }>,
-  repository: Repository,
-): Promise<GitPatch> {
+/** What a repository has to review. */
+export type LocalRequest = Exclude<SourceRequest, { kind: "pr" | "diff" }>;
+
+/** Opens a source in a repository that is open already. */
+export async function openInRepository(request: LocalRequest, repository: Repository): Promise<Source> {
+  return fromGit(request, repository, await gitPatch(request, repository));
+}
+
+function gitPatch(request: LocalRequest, repository: Repository): Promise<GitPatch> {
   if ("range" in request) return rangePatch(repository, request.range);
   switch (request.kind) {
     case "tree":
@@ -64,11 +67,7 @@ function gitPatch(
   }
 }
 
-function fromGit(
-  request: Exclude<SourceRequest, { kind: "pr" | "diff" }>,
-  repository: Repository,
-  patch: GitPatch,
-): Source {
+function fromGit(request: LocalRequest, repository: Repository, patch: GitPatch): Source {
   const { base, head } = patch;
   const isRange = request.kind === "branch" || request.kind === "commit";
   return {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { randomUUID } from "node:crypto";
 import { describeStatus } from "./coverage.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { ProgressLine } from "./progress_line.ts";
@@ -123,7 +122,7 @@ function layoutOf({ stdout, env }: World, { color }: Pick<TerminalOptions, "colo
  * (GitHub Actions, "Workflow commands", stopping and starting).
  */
 function commandGuard() {
-  const token = randomUUID();
+  const token = crypto.randomUUID();
   let open = false;
   return {
     begin() {

@@ -651,7 +651,7 @@ describe("commitPatch()", () => {
     "commitPatch() says which revision of a range is unknown, and what is no commit",
     withRepository({ "a.ts": "1\n" }, async (dir) => {
       const repository = await open(dir);
-      for (const rev of ["nope", "nope..main", "main...nope", "nope^{/..}", "a\0b", ""]) {
+      for (const rev of ["nope", "nope..main", "main...nope", "nope^{/..}", "a\0b", "", "HEAD\nHEAD", "HEAD "]) {
         const error = await assertRejects(() => commitPatch(repository, { rev }), UsageError);
         assertMatch(error.message, /^Unknown revision "/, rev);
       }
